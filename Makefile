@@ -1,0 +1,97 @@
+# The front door. `make help` lists what there is.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+CACHE := $(or $(DGLOP_CACHE),$(HOME)/.cache/dglop)
+UV_VERSION := 0.13.9
+UV := $(or $(shell command -v uv 2>/dev/null),$(CACHE)/tools/bin/uv)
+PY := .venv/bin/python
+STAMP := .venv/.ready
+
+##@ The two commands
+
+.PHONY: demo
+demo: $(STAMP) ## Bring up a cluster, install the operator, train a graph network to the end
+	@$(PY) -m hack.demo
+
+.PHONY: test
+test: $(STAMP) ## Run all tests: unit, scripted server, envtest and e2e, with what they need
+	@$(PY) -m hack.test
+
+##@ Cluster
+
+.PHONY: up
+up: $(STAMP) ## Bring the cluster up and install the operator
+	@$(PY) -m hack.stack
+
+.PHONY: down
+down: $(STAMP) ## Leave nothing running
+	@$(PY) -m hack.cluster down
+
+.PHONY: status
+status: $(STAMP) ## Say what runs
+	@$(PY) -m hack.cluster status
+
+##@ Development
+
+.PHONY: setup
+setup: $(STAMP) ## Make the virtual environment from the lock file
+
+.PHONY: lint
+lint: $(STAMP) ## Check style, types, import directions, generated files and dglrun's Python floor
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check .
+	@.venv/bin/mypy
+	@PYTHONPATH=src .venv/bin/lint-imports
+	@.venv/bin/vermin -q --no-tips --no-parse-comments -t=3.8- --violations src/dglop/dglrun
+	@$(PY) -m hack.generate --check
+
+.PHONY: fmt
+fmt: $(STAMP) ## Format and mend what can be mended without thought
+	@.venv/bin/ruff check --fix-only --quiet .
+	@.venv/bin/ruff format .
+
+.PHONY: generate
+generate: $(STAMP) ## Write CRDs, RBAC and docs from the code
+	@$(PY) -m hack.generate
+
+.PHONY: unit
+unit: $(STAMP) ## Run the tests that need nothing but Python
+	@.venv/bin/pytest test/unit
+
+.PHONY: envtest
+envtest: $(STAMP) ## Run the tests that need etcd and kube-apiserver
+	@$(PY) -m hack.test envtest
+
+.PHONY: e2e
+e2e: $(STAMP) ## Run the tests that need a cluster
+	@$(PY) -m hack.test e2e
+
+.PHONY: bench
+bench: $(STAMP) ## Print the figures that the docs quote; takes long
+	@$(PY) -m hack.bench
+
+.PHONY: images
+images: $(STAMP) ## Build the operator's and DGL's images
+	@$(PY) -m hack.images build
+
+.PHONY: clean
+clean: ## Remove the virtual environment and build leftovers (the cache stays)
+	@rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+.PHONY: help
+help: ## Show this list
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(STAMP): pyproject.toml uv.lock
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "dglop needs Python 3.11 or newer as python3; this is $$(python3 --version)" >&2; exit 1; }
+	@if ! command -v "$(UV)" >/dev/null; then \
+	  python3 -m venv "$(CACHE)/tools" \
+	    || { echo "python3 has no venv module: install it (on Debian: apt-get install python3-venv)" >&2; exit 1; }; \
+	  "$(CACHE)/tools/bin/pip" install --quiet --disable-pip-version-check "uv==$(UV_VERSION)"; \
+	fi
+	@"$(UV)" sync --frozen --quiet --all-extras --python "$$(command -v python3)"
+	@touch $@

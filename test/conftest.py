@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all tests share: what this machine cannot run is not collected and listed; a skip is a failure."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+_NEEDS = {
+    "needs_docker": "no Docker engine answers here",
+    "needs_gpu": "no GPU is here",
+}
+_left_out: list[tuple[str, str]] = []
+_skipped: list[str] = []
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for marker, reason in _NEEDS.items():
+        config.addinivalue_line("markers", f"{marker}: not collected where {reason}")
+
+
+def _has_docker() -> bool:
+    docker = shutil.which("docker")
+    return (
+        docker is not None
+        and subprocess.run([docker, "info"], capture_output=True, check=False, timeout=20).returncode == 0
+    )
+
+
+def _has_gpu() -> bool:
+    return Path("/dev/nvidia0").exists()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    has = {"needs_docker": _has_docker, "needs_gpu": _has_gpu}
+    used = {marker for marker in _NEEDS if any(item.get_closest_marker(marker) for item in items)}
+    missing = {marker for marker in used if not has[marker]()}
+    kept, left = [], []
+    for item in items:
+        reason = next((_NEEDS[marker] for marker in missing if item.get_closest_marker(marker)), None)
+        if reason is None:
+            kept.append(item)
+        else:
+            left.append(item)
+            _left_out.append((item.nodeid, reason))
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = kept
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.skipped:
+        _skipped.append(report.nodeid)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if _skipped and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if _skipped:
+        terminalreporter.section("skipped, and a skip is a failure here")
+        for nodeid in _skipped:
+            terminalreporter.line(nodeid)
+    terminalreporter.section("not run on this machine")
+    for nodeid, reason in _left_out:
+        terminalreporter.line(f"{nodeid}: {reason}")
+    if not _left_out:
+        terminalreporter.line("nothing: all collected tests ran")
