@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conditions: metav1.Condition and the pure functions that change a list of them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from dglop.runtime.api.times import Time
+
+__all__ = ("Condition", "ConditionStatus", "find_condition", "is_condition_true", "set_condition")
+
+ConditionStatus = Literal["True", "False", "Unknown"]
+
+
+class Condition(BaseModel):
+    """One aspect of an object's state."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, use_attribute_docstrings=True, extra="allow"
+    )
+
+    type: str = Field(max_length=316)
+    """Type of the condition, in CamelCase."""
+    status: ConditionStatus
+    """Status of the condition: True, False or Unknown."""
+    reason: str = Field(default="", max_length=1024)
+    """Reason for the last transition, one word in CamelCase."""
+    message: str = Field(default="", max_length=32768)
+    """Message with the details, for people."""
+    last_transition_time: Time | None = None
+    """Last time the status changed."""
+    last_update_time: Time | None = None
+    """Last time anything in the condition changed."""
+    observed_generation: int | None = None
+    """Generation of the spec that the condition is about."""
+
+
+def find_condition(conditions: Sequence[Condition], type_: str) -> Condition | None:
+    return next((each for each in conditions if each.type == type_), None)
+
+
+def is_condition_true(conditions: Sequence[Condition], type_: str) -> bool:
+    found = find_condition(conditions, type_)
+    return found is not None and found.status == "True"
+
+
+def set_condition(
+    conditions: Sequence[Condition], new: Condition, *, now: datetime | None = None
+) -> list[Condition]:
+    """`conditions` with `new` in the place of the one of its type, or at the end.
+
+    lastTransitionTime changes only with the status: `now` is taken for it then. An equal condition
+    leaves the list as it was, so that no write follows from it.
+    """
+    old = find_condition(conditions, new.type)
+    if old is None:
+        return [*conditions, _at(new, new.last_transition_time or now)]
+    moved = old.status != new.status
+    placed = _at(new, (new.last_transition_time or now) if moved else old.last_transition_time)
+    if not placed.last_update_time:
+        placed.last_update_time = old.last_update_time
+    return [placed if each is old else each for each in conditions]
+
+
+def _at(condition: Condition, moment: datetime | None) -> Condition:
+    cut = moment.replace(microsecond=0) if moment else None
+    return condition.model_copy(update={"last_transition_time": cut})

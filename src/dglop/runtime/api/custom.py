@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CustomResource, Spec and Status: one's own kinds as typed Python classes."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from dglop.errors import SchemaError
+from dglop.runtime.api.condition import Condition, find_condition, is_condition_true, set_condition
+from dglop.runtime.api.definition import Column, Definition, Scope
+from dglop.runtime.api.markers import CEL, ListMap
+from dglop.runtime.api.meta import ObjectMeta
+from dglop.runtime.api.problems import schema_error
+from dglop.runtime.api.resource import Resource
+
+__all__ = ("CustomResource", "Spec", "Status")
+
+
+class Spec(BaseModel):
+    """The base of a spec and of every object in it.
+
+    Names are snake_case here and camelCase on the wire. The string after a field is its description
+    in the CRD. Unknown fields are ignored. `class X(Spec, rules=(CEL(...),))` adds rules.
+    """
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+        extra="ignore",
+    )
+
+    __cel_rules__: ClassVar[tuple[CEL, ...]] = ()
+
+    def __init_subclass__(cls, *, rules: tuple[CEL, ...] = (), **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.__cel_rules__ = (*cls.__cel_rules__, *rules)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_absent(cls, data: Any, info: ValidationInfo) -> Any:
+        return _without_nulls(data, info)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        found = handler.resolve_ref_schema(handler(schema))
+        if cls.__cel_rules__:
+            found["x-kubernetes-validations"] = [rule.to_wire() for rule in cls.__cel_rules__]
+        return found
+
+    def to_wire(self) -> dict[str, Any]:
+        """The object in camelCase, without nulls."""
+        return self.model_dump(by_alias=True, exclude_none=True, mode="json")
+
+
+class Status(Spec):
+    """The base of a status: conditions and the generation they are about."""
+
+    conditions: Annotated[list[Condition], ListMap("type")] = Field(default_factory=list)
+    """What is known of the object's state, one entry a type."""
+    observed_generation: int | None = None
+    """The generation of the spec that the controller last acted on."""
+
+    def set(
+        self,
+        type_: str,
+        status: bool | str,
+        *,
+        reason: str = "",
+        message: str = "",
+        now: datetime | None = None,
+    ) -> None:
+        """Sets one condition; its lastTransitionTime moves only when its status does.
+
+        A reconciler passes `now=ctx.now()` where a test must own the clock.
+        """
+        word = ("True" if status else "False") if isinstance(status, bool) else status
+        new = Condition.model_validate(
+            {
+                "type": type_,
+                "status": word,
+                "reason": reason or type_,
+                "message": message,
+                "observedGeneration": self.observed_generation,
+            }
+        )
+        self.conditions = set_condition(self.conditions, new, now=now or datetime.now(UTC))
+
+    def get(self, type_: str) -> Condition | None:
+        return find_condition(self.conditions, type_)
+
+    def is_true(self, type_: str) -> bool:
+        return is_condition_true(self.conditions, type_)
+
+
+_FROM_WIRE = "from the wire"
+
+
+def _without_nulls(data: Any, info: ValidationInfo) -> Any:
+    # The API server prunes a null before it sets defaults; in Python a None was meant.
+    if info.context == _FROM_WIRE and isinstance(data, dict) and None in data.values():
+        return {key: value for key, value in data.items() if value is not None}
+    return data
+
+
+SpecT = TypeVar("SpecT", bound=BaseModel)
+StatusT = TypeVar("StatusT", bound=BaseModel)
+
+
+class CustomResource(BaseModel, Generic[SpecT, StatusT]):
+    """The base of a kind of one's own.
+
+    `class Greeting(CustomResource[GreetingSpec, Status], group="example.dev", version="v1")` is a kind;
+    its docstring is the CRD's description. `Greeting(name="a", namespace="b", spec=...)` makes one.
+    """
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore")
+
+    resource: ClassVar[Resource]
+    definition: ClassVar[Definition]
+
+    metadata: ObjectMeta = Field(default_factory=ObjectMeta)
+    spec: SpecT
+    status: StatusT = Field(default_factory=dict, validate_default=True)
+
+    def __init_subclass__(
+        cls,
+        *,
+        group: str = "",
+        version: str = "",
+        kind: str = "",
+        plural: str | None = None,
+        short_names: Sequence[str] = (),
+        categories: Sequence[str] = (),
+        columns: Mapping[str, str | Column] | None = None,
+        rules: Sequence[CEL] = (),
+        scope: Scope = "Namespaced",
+        **kwargs: Any,
+    ) -> None:
+        super().__init_subclass__(**kwargs)
+        if not group or not version:
+            return  # CustomResource[X, Y] itself, or a base in between
+        name = kind or cls.__name__
+        cls.resource = Resource(group, version, name, plural or name.lower() + "s", scope == "Namespaced")
+        cls.definition = Definition(
+            short_names=tuple(short_names),
+            categories=tuple(categories),
+            columns={key: Column.of(value) for key, value in (columns or {}).items()},
+            rules=tuple(rules),
+        )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _conveniences(cls, data: Any, info: ValidationInfo) -> Any:
+        if not isinstance(data, dict):
+            return data
+        if info.context == _FROM_WIRE:
+            return {"spec": {}, **_without_nulls(data, info)}
+        name, namespace = data.get("name"), data.get("namespace")
+        if name is None and namespace is None:
+            return data
+        return {**data, "metadata": _named(data.get("metadata"), name, namespace)}
+
+    @property
+    def api_version(self) -> str:
+        return self.resource.api_version
+
+    @property
+    def kind(self) -> str:
+        return self.resource.kind
+
+    @property
+    def name(self) -> str:
+        """The name, or "" before there is one."""
+        return self.metadata.name or ""
+
+    @property
+    def namespace(self) -> str:
+        """The namespace, or "" for a cluster-scoped or not yet created object."""
+        return self.metadata.namespace or ""
+
+    @property
+    def uid(self) -> str:
+        return self.metadata.uid or ""
+
+    @property
+    def generation(self) -> int:
+        return self.metadata.generation or 0
+
+    @property
+    def resource_version(self) -> str:
+        return self.metadata.resource_version or ""
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return self.metadata.labels
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        return self.metadata.annotations
+
+    @property
+    def deletion_timestamp(self) -> datetime | None:
+        return self.metadata.deletion_timestamp
+
+    @property
+    def is_deleting(self) -> bool:
+        return self.metadata.deletion_timestamp is not None
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any] | bytes | str) -> Self:
+        """The object that `wire` says; fields that the class does not have are left out.
+
+        Raises SchemaError, which names the object and the path.
+        """
+        try:
+            if isinstance(wire, bytes | str):
+                return cls.model_validate_json(wire, context=_FROM_WIRE)
+            return cls.model_validate(dict(wire), context=_FROM_WIRE)
+        except ValidationError as problem:
+            raise schema_error(cls.resource.kind, wire, problem) from problem
+
+    def to_wire(self) -> dict[str, Any]:
+        """The object as the API server reads it: camelCase, without nulls."""
+        if not hasattr(type(self), "resource"):
+            raise SchemaError(f"{type(self).__name__} names no group and version, so it has no wire form")
+        wire: dict[str, Any] = {"apiVersion": self.api_version, "kind": self.kind}
+        wire["metadata"] = self.metadata.to_wire()
+        wire["spec"] = self.spec.model_dump(by_alias=True, exclude_none=True, mode="json")
+        status = self.status.model_dump(by_alias=True, exclude_none=True, mode="json")
+        wire["status"] = {key: value for key, value in status.items() if value not in ({}, [])}
+        if not wire["status"]:
+            del wire["status"]
+        return wire
+
+
+def _named(metadata: Any, name: str | None, namespace: str | None) -> Any:
+    given = {key: value for key, value in (("name", name), ("namespace", namespace)) if value is not None}
+    if metadata is None:
+        return given
+    if isinstance(metadata, ObjectMeta):
+        return metadata.model_copy(update=given)
+    return {**metadata, **given}

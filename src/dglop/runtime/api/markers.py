@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Marks on fields and models that only the CRD schema sees: CEL rules, list maps, raw content."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, GetJsonSchemaHandler, StrictInt, StrictStr
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+__all__ = ("CEL", "Extension", "IntOrString", "ListMap", "Quantity", "Raw", "RawList")
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """Puts keywords into the schema of the field it annotates."""
+
+    keywords: tuple[tuple[str, Any], ...]
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {**handler(schema), **dict(self.keywords)}
+
+
+@dataclass(frozen=True, slots=True)
+class CEL:
+    """A validation rule the API server checks, on a field (`Annotated[...]`), a model or a kind (`rules=`).
+
+    `message` is what the user reads; `expression` may build it instead. `reason` and `field_path`
+    are as in x-kubernetes-validations.
+    """
+
+    rule: str
+    message: str = ""
+    expression: str = ""
+    reason: str = ""
+    field_path: str = ""
+    optional_old_self: bool = False
+
+    def to_wire(self) -> dict[str, Any]:
+        wire: dict[str, Any] = {"rule": self.rule}
+        pairs = (
+            ("message", self.message),
+            ("messageExpression", self.expression),
+            ("reason", self.reason),
+            ("fieldPath", self.field_path),
+            ("optionalOldSelf", self.optional_old_self),
+        )
+        return wire | {key: value for key, value in pairs if value}
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        inner = dict(handler(schema))
+        rules = [*inner.get("x-kubernetes-validations", []), self.to_wire()]
+        return {**inner, "x-kubernetes-validations": rules}
+
+
+class ListMap:
+    """Marks a list as a map by the wire names of its keys, so that apply merges it item by item."""
+
+    __slots__ = ("keys",)
+
+    def __init__(self, *keys: str) -> None:
+        self.keys = keys
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {
+            **handler(schema),
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": list(self.keys),
+        }
+
+
+_PRESERVED = Extension((("type", "object"), ("x-kubernetes-preserve-unknown-fields", True)))
+_INT_OR_STRING = Extension((("x-kubernetes-int-or-string", True),))
+
+Raw = Annotated[dict[str, Any], _PRESERVED]
+"""An object that is kept as it came, such as a pod template: `nvidia.com/gpu: 1` unquoted passes."""
+
+RawList = Annotated[list[Raw], Extension(())]
+"""A list of objects that are kept as they came."""
+
+IntOrString = Annotated[StrictInt | StrictStr, _INT_OR_STRING]
+"""A number or a string, such as a port or a percentage."""
+
+
+def _text_of_number(value: Any) -> Any:
+    if isinstance(value, bool):
+        return value
+    return str(value) if isinstance(value, int | float) else value
+
+
+Quantity = Annotated[str, BeforeValidator(_text_of_number), _INT_OR_STRING]
+"""A resource quantity; a bare number is taken as its text."""

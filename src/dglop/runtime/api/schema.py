@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a pydantic model to a structural schema, the subset of OpenAPI that CRDs accept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dglop.errors import SchemaError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+__all__ = ("structural_schema",)
+
+Schema = dict[str, Any]
+
+_KEPT = frozenset(
+    {
+        "type", "format", "description", "enum", "required", "nullable", "default",
+        "maximum", "minimum", "multipleOf", "maxLength", "minLength", "pattern",
+        "maxItems", "minItems", "maxProperties", "minProperties",
+    }
+)  # fmt: skip
+_FORMATS = frozenset({"date-time", "int32", "int64", "double", "float", "byte", "password", "date"})
+_INT_OR_STRING = "x-kubernetes-int-or-string"
+_PRESERVE = "x-kubernetes-preserve-unknown-fields"
+_RULES = "x-kubernetes-validations"
+
+
+def structural_schema(model: type[BaseModel]) -> Schema:
+    """The structural schema of `model`: references inlined, no titles, unions or null types.
+
+    Raises SchemaError, with the path, for what CRDs cannot say: unions other than of int and str,
+    tuples, recursion.
+    """
+    whole = model.model_json_schema(by_alias=True, mode="validation")
+    return _Converter(whole.pop("$defs", {})).convert(whole, (model.__name__,), frozenset())
+
+
+class _Converter:
+    """Walks one JSON schema; `seen` are the definitions on the way down, to find recursion."""
+
+    def __init__(self, definitions: dict[str, Schema]) -> None:
+        self._definitions = definitions
+
+    def convert(self, schema: Schema, path: tuple[str, ...], seen: frozenset[str]) -> Schema:
+        schema, seen = self._resolved(schema, path, seen)
+        result = {key: schema[key] for key in schema if key in _KEPT or key.startswith("x-kubernetes-")}
+        if result.get("default", ...) is None:
+            del result["default"]
+        if result.get("format", "date-time") not in _FORMATS:
+            del result["format"]
+        if "const" in schema:
+            result["enum"] = [schema["const"]]
+        if "type" not in result and "enum" in result:
+            result["type"] = _type_of(result["enum"][0])
+        _bounds(schema, result)
+        if result.get(_INT_OR_STRING):
+            result.pop("type", None)
+            return result
+        self._children(schema, result, path, seen)
+        if "type" not in result and _PRESERVE not in result:
+            result[_PRESERVE] = True
+        return result
+
+    def _children(self, schema: Schema, result: Schema, path: tuple[str, ...], seen: frozenset[str]) -> None:
+        if "prefixItems" in schema:
+            raise SchemaError(f"{_dotted(path)}: a CRD has no tuples; use a list or an object")
+        if "items" in schema:
+            result["items"] = self.convert(schema["items"], (*path, "items"), seen)
+        elif result.get("type") == "array":
+            result["items"] = {_PRESERVE: True}
+        if "properties" in schema:
+            result["properties"] = {
+                name: self.convert(each, (*path, name), seen) for name, each in schema["properties"].items()
+            }
+            return
+        extra = schema.get("additionalProperties")
+        if isinstance(extra, dict) and extra and _PRESERVE not in result:
+            result["additionalProperties"] = self.convert(extra, (*path, "*"), seen)
+        elif result.get("type") == "object":
+            result[_PRESERVE] = True
+
+    def _resolved(
+        self, schema: Schema, path: tuple[str, ...], seen: frozenset[str]
+    ) -> tuple[Schema, frozenset[str]]:
+        """The schema with references, single allOf and optional anyOf taken apart."""
+        while True:
+            rest = {
+                key: value for key, value in schema.items() if key not in ("$ref", "allOf", "anyOf", "oneOf")
+            }
+            if "$ref" in schema:
+                name = schema["$ref"].rpartition("/")[2]
+                if name in seen:
+                    raise SchemaError(f"{_dotted(path)}: {name} contains itself; a CRD cannot say that")
+                seen |= {name}
+                schema = _merged(self._definitions[name], rest)
+            elif "allOf" in schema and len(schema["allOf"]) == 1:
+                schema = _merged(schema["allOf"][0], rest)
+            elif "anyOf" in schema or "oneOf" in schema:
+                schema = _merged(_one_of(schema.get("anyOf") or schema["oneOf"], rest, path), rest)
+            else:
+                return schema, seen
+
+
+def _one_of(options: list[Schema], rest: Schema, path: tuple[str, ...]) -> Schema:
+    real = [each for each in options if each.get("type") != "null"]
+    if len(real) == 1:
+        return real[0]
+    if rest.get(_INT_OR_STRING) or {each.get("type") for each in real} <= {"integer", "string"}:
+        return {_INT_OR_STRING: True}
+    raise SchemaError(f"{_dotted(path)}: a CRD has no unions but of int and str; use separate fields")
+
+
+def _merged(inner: Schema, outer: Schema) -> Schema:
+    """What is said where a thing is used goes before what is said where it is defined; rules add up."""
+    rules = [*inner.get(_RULES, []), *outer.get(_RULES, [])]
+    return {**inner, **outer, **({_RULES: rules} if rules else {})}
+
+
+def _bounds(schema: Schema, result: Schema) -> None:
+    # OpenAPI 3.0 has exclusive bounds as a boolean beside the number.
+    for exclusive, plain in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if exclusive in schema:
+            result[plain], result[exclusive] = schema[exclusive], True
+
+
+def _type_of(value: object) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    return "integer" if isinstance(value, int) else "string"
+
+
+def _dotted(path: tuple[str, ...]) -> str:
+    return ".".join(path)
