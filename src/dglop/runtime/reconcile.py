@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a reconciler is asked and what it may answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+__all__ = ("Request", "Result")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Request:
+    """The identity of an object; never what happened to it."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """
+    When to reconcile again, if nothing changes before.
+
+    Attributes
+    ----------
+        requeue_after: forget earlier failures and come back after this long.
+        requeue: come back after the key's back-off, as after an error, but silently.
+        priority: the priority to come back with; None keeps the present one.
+    """
+
+    requeue_after: timedelta | None = None
+    requeue: bool = False
+    priority: int | None = None
+
+    def __bool__(self) -> bool:
+        return self.requeue or bool(self.requeue_after)
