@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a job kind plugs in: two members that it must have, and hooks that it may have."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
+
+from dglop.common.replica import JobT, Replica
+from dglop.common.types import CleanPodPolicy, ReplicaSpec, RestartPolicy
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from datetime import datetime
+
+    from dglop.common.actions import JobEvent
+    from dglop.common.observed import Observed
+    from dglop.common.types import LastFailure
+    from dglop.runtime.api.rawpod import RawPod
+
+__all__ = ("Gate", "JobKind", "RestartScope", "StatusExtra")
+
+
+class Gate(StrEnum):
+    """Whether the pods of a replica type may exist now."""
+
+    OPEN = "Open"
+    """Missing ones are created, and a lost one is a failure."""
+    HOLD = "Hold"
+    """None is created; those that are there stay, and a lost one is no failure."""
+    CLOSED = "Closed"
+    """None is created, and those that are there are deleted."""
+
+
+class RestartScope(StrEnum):
+    """What is made anew when one replica fails."""
+
+    REPLICA = "Replica"
+    JOB = "Job"
+
+
+@dataclass(frozen=True, slots=True)
+class StatusExtra:
+    """What `status_extra` asks for besides its changes; `lagging` wants another look at once."""
+
+    events: tuple[JobEvent, ...] = ()
+    lagging: bool = False
+
+
+class JobKind(ABC, Generic[JobT]):
+    """
+    A job kind on the base controller.
+
+    `replicas` and `configure` must be written; every other method is a hook with the usual answer.
+    All are pure: no I/O, no clock, and nothing kept between calls. A job that a hook is given is a copy
+    with `default` applied. Hooks that decide (`phases`, `restart_exempt`, `success`) see the status as it was
+    read, so that they rest on what is written and survive a crash; `status_extra` sees and changes the new one.
+
+    Attributes
+    ----------
+        leader: the role that decides success and that the others meet at; None: all roles.
+        restart_policy: of replicas that state none.
+        clean_pod_policy: of jobs that state none.
+        controller_name: the value of the operator-name label; by default `<kind>-controller`.
+    """
+
+    leader: ClassVar[str | None] = None
+    restart_policy: ClassVar[RestartPolicy] = RestartPolicy.ON_FAILURE
+    clean_pod_policy: ClassVar[CleanPodPolicy] = CleanPodPolicy.NONE
+    controller_name: ClassVar[str] = ""
+
+    @abstractmethod
+    def replicas(self, job: JobT) -> Mapping[str, ReplicaSpec]:
+        """The replica types of the job, in the order in which they are created."""
+
+    @abstractmethod
+    def configure(self, pod: RawPod, replica: Replica[JobT]) -> None:
+        """Change the pod made from the template; names, labels, DNS and restartPolicy are the base's."""
+
+    def default(self, job: JobT) -> None:
+        """Fill in what the CRD's defaults would, in place; the job is a copy."""
+
+    def validate(self, job: JobT) -> Sequence[str]:
+        """What is wrong with the spec, in sentences with the fix; asked before the job starts.
+
+        Any answer ends the job as Failed with reason InvalidSpec.
+        """
+        return ()
+
+    def phases(self, job: JobT, observed: Observed) -> Mapping[str, Gate]:
+        """Which replica types may exist now; Open for those not named."""
+        return {}
+
+    def serving(self, job: JobT) -> Collection[str]:
+        """Roles whose pods serve the others until the job ends.
+
+        They never count as finished, and at the job's end they are deleted whatever cleanPodPolicy says.
+        """
+        return ()
+
+    def services(self, job: JobT) -> Sequence[dict[str, Any]] | None:
+        """Services of the job; None: the one headless Service named as the job.
+
+        A Service named as a pod is deleted with that pod.
+        """
+        return None
+
+    def extra_objects(self, job: JobT) -> Sequence[dict[str, Any]]:
+        """Objects that exist before the first pod: Secrets, claims, policies.
+
+        They are created once. Labels and the owner reference are added, unless `metadata.ownerReferences`
+        is there already (an empty list: the object outlives the job).
+        """
+        return ()
+
+    def success(self, job: JobT, observed: Observed, completed: Mapping[str, Collection[int]]) -> bool:
+        """Whether the job has succeeded, from the indexes that have finished their work."""
+        counts = {role: spec.replicas for role, spec in self.replicas(job).items()}
+        deciding = self.deciding_roles(job)
+        wanted = sum(counts.get(role, 0) for role in deciding)
+        done = sum(len(completed.get(role, ())) for role in deciding)
+        return 0 < wanted <= done
+
+    def deciding_roles(self, job: JobT) -> Sequence[str]:
+        """Roles whose readiness is Running and whose success is the job's."""
+        roles = list(self.replicas(job))
+        if self.leader in roles:
+            return [str(self.leader)]
+        serving = set(self.serving(job))
+        return [role for role in roles if role not in serving]
+
+    def restart_scope(self, job: JobT) -> RestartScope:
+        """Whether one failure restarts the replica or the whole gang."""
+        return RestartScope.REPLICA
+
+    def restart_exempt(self, job: JobT, observed: Observed) -> Collection[str]:
+        """Roles that outlive a restart of the gang now, and whose loss counts nowhere."""
+        return ()
+
+    def main_container(self, job: JobT, role: str, pod: RawPod) -> str | None:
+        """The container that decides; None: the template's default-container annotation, else the first."""
+        return None
+
+    def last_progress(self, job: JobT, observed: Observed) -> datetime | None:
+        """The latest sign of progress that the kind knows of, for progressDeadlineSeconds."""
+        return None
+
+    def failure_reason(self, job: JobT, failure: LastFailure) -> str | None:
+        """The reason of the Failed condition for this failure; None: `<Kind>Failed`."""
+        return None
+
+    def status_extra(self, job: JobT, observed: Observed, now: datetime) -> StatusExtra | None:
+        """Change the kind's own part of `job.status` in place, after the base has changed its part.
+
+        Called in every plan: also when the job is suspended, restarting or over. A deadline of the kind's
+        own, or a phase that lags behind, is asked for by `lagging`.
+        """
+        return None

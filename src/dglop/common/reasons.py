@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reasons of conditions and events, and the names of the conditions."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+__all__ = ("ConditionType", "Reason", "kind_reason")
+
+
+class ConditionType(StrEnum):
+    """The conditions that every job has; a kind may add its own."""
+
+    CREATED = "Created"
+    RUNNING = "Running"
+    RESTARTING = "Restarting"
+    SUSPENDED = "Suspended"
+    SUCCEEDED = "Succeeded"
+    FAILED = "Failed"
+
+
+class Reason(StrEnum):
+    """Why a condition or an event is there; the first group is written with the kind's name before it."""
+
+    CREATED = "Created"
+    RUNNING = "Running"
+    RESTARTING = "Restarting"
+    RESTARTED = "Restarted"
+    SUSPENDED = "Suspended"
+    RESUMED = "Resumed"
+    SUCCEEDED = "Succeeded"
+    FAILED = "Failed"
+
+    INVALID_SPEC = "InvalidSpec"
+    BACKOFF_LIMIT_EXCEEDED = "BackoffLimitExceeded"
+    DISRUPTION_LIMIT_EXCEEDED = "DisruptionLimitExceeded"
+    DEADLINE_EXCEEDED = "DeadlineExceeded"
+    START_DEADLINE_EXCEEDED = "StartDeadlineExceeded"
+    NO_PROGRESS = "NoProgress"
+
+    UNSCHEDULABLE = "Unschedulable"
+    WAITING = "Waiting"
+
+    SUCCESSFUL_CREATE_POD = "SuccessfulCreatePod"
+    FAILED_CREATE_POD = "FailedCreatePod"
+    SUCCESSFUL_DELETE_POD = "SuccessfulDeletePod"
+    FORCED_DELETE_POD = "ForcedDeletePod"
+    RESOURCE_EXISTS = "ErrResourceExists"
+    POD_RESTART_POLICY = "SetPodTemplateRestartPolicy"
+
+
+_WITH_KIND = frozenset(
+    {
+        Reason.CREATED,
+        Reason.RUNNING,
+        Reason.RESTARTING,
+        Reason.RESTARTED,
+        Reason.SUSPENDED,
+        Reason.RESUMED,
+        Reason.SUCCEEDED,
+        Reason.FAILED,
+    }
+)
+
+
+def kind_reason(kind: str, reason: Reason) -> str:
+    """The reason as Kubeflow writes it: DGLJobCreated, but InvalidSpec."""
+    return f"{kind}{reason}" if reason in _WITH_KIND else str(reason)
