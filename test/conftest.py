@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -15,6 +17,7 @@ _NEEDS = {
 }
 _left_out: list[tuple[str, str]] = []
 _skipped: list[str] = []
+_counts = {"passed": 0, "failed": 0}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -54,9 +57,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.skipped:
         _skipped.append(report.nodeid)
+    if report.failed:
+        _counts["failed"] += 1
+    elif report.when == "call" and report.passed:
+        _counts["passed"] += 1
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    if path := os.environ.get("DGLOP_TEST_COUNTS"):
+        counts = {**_counts, "skipped": len(_skipped), "left_out": _left_out}
+        Path(path).write_text(json.dumps(counts))
     if _skipped and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

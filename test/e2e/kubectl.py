@@ -30,7 +30,9 @@ class Kubectl:
     def command(self, *args: str) -> list[str]:
         return [str(self.binary), "--kubeconfig", str(self.kubeconfig), *args]
 
-    def run(self, *args: str, stdin: str | None = None, check: bool = True) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *args: str, stdin: str | None = None, check: bool = True
+    ) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
             self.command(*args), input=stdin, capture_output=True, text=True, check=False, timeout=180
         )
@@ -71,7 +73,9 @@ class Kubectl:
         return seen
 
     def watch(self, kind: str, namespace: str) -> Watch:
-        return Watch(self.command("get", kind, "-n", namespace, "--watch", "--output-watch-events", "-o", "json"))
+        return Watch(
+            self.command("get", kind, "-n", namespace, "--watch", "--output-watch-events", "-o", "json")
+        )
 
 
 @dataclass(slots=True)

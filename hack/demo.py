@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`make demo`: from a bare machine to a trained graph network, with every stage told as it happens."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from dglop.runtime.api import Resource
+from dglop.runtime.client import Client, ClientConfig
+from hack import stack as hack_stack
+from hack.cluster.report import choose_report
+
+if TYPE_CHECKING:
+    from hack.cluster.report import Report
+    from hack.stack import Stack
+
+_ROOT = Path(__file__).resolve().parent.parent
+_SAMPLE = _ROOT / "config" / "samples" / "graphsage.yaml"
+_NAMESPACE = "default"
+_JOB = Resource("kubeflow.org", "v1alpha1", "DGLJob", "dgljobs")
+_BAR = 20
+_POLL_SECONDS = 0.25
+
+
+class DemoError(Exception):
+    """The demo stopped; the text says where, why and what to look at."""
+
+
+class Follower:
+    """Knows the job as the API server last told it."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self._client = client
+        self._name = name
+        self.job: dict[str, Any] = {}
+
+    async def refresh(self) -> None:
+        """
+        Read the job anew.
+
+        Raises:
+            DemoError: it failed.
+        """
+        await asyncio.sleep(_POLL_SECONDS)
+        self.job = await self._client.get(_JOB, self._name, _NAMESPACE)
+        if self.phase == "Failed":
+            raise DemoError(_failure(self.job))
+
+    async def until(self, *phases: str) -> None:
+        """Return when the job has reached one of the phases."""
+        while self.phase not in phases:
+            await self.refresh()
+
+    @property
+    def phase(self) -> str:
+        return str(self.status.get("phase", ""))
+
+    @property
+    def status(self) -> dict[str, Any]:
+        found = self.job.get("status", {})
+        assert isinstance(found, dict)
+        return found
+
+
+def _failure(job: dict[str, Any]) -> str:
+    """The cause in a sentence, the last lines of the pod that caused it, and a command that looks closer."""
+    status = job["status"]
+    failed = next((each for each in status.get("conditions", []) if each["type"] == "Failed"), {})
+    cause = status.get("lastFailure", {})
+    name = job["metadata"]["name"]
+    lines = [f"{failed.get('reason', 'Failed')}: {failed.get('message', 'no message')}"]
+    if cause.get("message"):
+        lines += ["", *(f"    {line}" for line in str(cause["message"]).splitlines()[-12:])]
+    pod = cause.get("podName")
+    lines.append(
+        f"\n  look closer:  kubectl describe dgljob {name}" + (f"; kubectl logs {pod}" if pod else "")
+    )
+    return "\n".join(lines)
+
+
+def _count(value: object) -> str:
+    return f"{int(str(value)):,}".replace(",", " ")
+
+
+def _size(value: float) -> str:
+    return f"{value / 1e6:.1f} MB" if value >= 1e5 else f"{value / 1e3:.0f} kB"
+
+
+def _metrics(status: dict[str, Any]) -> dict[str, str]:
+    return {each["name"]: each["value"] for each in status.get("trainer", {}).get("metrics", [])}
+
+
+def _progress(status: dict[str, Any]) -> str:
+    """One line about training as it stands: a bar, the epoch, the loss, the pace."""
+    percent = int(status.get("trainer", {}).get("progressPercentage", 0))
+    full = round(percent * _BAR / 100)
+    seen = _metrics(status)
+    words = [f"{'█' * full}{'░' * (_BAR - full)} {percent:>3} %"]
+    words += [f"{name} {seen[name]}" for name in ("epoch", "loss") if name in seen]
+    if "samples_per_second" in seen:
+        words.append(f"{float(seen['samples_per_second']):,.0f} samples/s")
+    return "  ".join(words)
+
+
+def _sample(stack: Stack) -> list[dict[str, Any]]:
+    text = _SAMPLE.read_text().replace("dglop.local/dgl:dev", stack.dgl_image)
+    return [each for each in yaml.safe_load_all(text) if each]
+
+
+def _submit(stack: Stack) -> str:
+    """Submit the sample; a job that an earlier demo left is replaced, its claim is kept."""
+    documents = _sample(stack)
+    name = next(str(each["metadata"]["name"]) for each in documents if each["kind"] == "DGLJob")
+    stack.run(
+        "delete", "dgljob", name, "-n", _NAMESPACE, "--ignore-not-found", "--cascade=foreground", "--wait"
+    )
+    hack_stack.apply(stack, documents)
+    return name
+
+
+def _describe(name: str, spec: dict[str, Any]) -> str:
+    workers = spec["dglReplicaSpecs"]["Worker"]["replicas"]
+    kinds = ["server", *(["sampler"] if spec.get("numSamplers") else []), "trainer"]
+    return f"  {name} · {workers} workers × ({', '.join(kinds)})"  # noqa: RUF001 - a times sign
+
+
+async def _follow(follower: Follower, report: Report) -> None:
+    await follower.until("Pending", "Partitioning", "Partitioned", "Dispatching", "Training", "Completed")
+    report.say(_describe(follower.job["metadata"]["name"], follower.job["spec"]))
+    with report.step("partition") as step:
+        step.note("waits for its pod")
+        await follower.until("Partitioned", "Dispatching", "Training", "Completed")
+        partition = follower.status["partition"]
+        step.note(_partition_words(partition))
+    with report.step("fetch") as step:
+        await follower.until("Training", "Completed")
+        parts = partition["total"]
+        step.note(f"{parts}/{parts} parts, {_size(partition.get('bytes', 0))}, sha256 ok")
+    with report.step("train") as step:
+        while follower.phase != "Completed":
+            step.note(_progress(follower.status))
+            await follower.refresh()
+        step.note(_progress(follower.status))
+
+
+def _partition_words(partition: dict[str, Any]) -> str:
+    words = [f"{partition['total']} parts"]
+    if message := partition.get("message"):
+        words.append(str(message))
+    return ", ".join(words)
+
+
+def _conclusion(job: dict[str, Any], stack: Stack, seconds: float) -> str:
+    output = job["spec"].get("output", {}).get("claimName", "")
+    accuracy = _metrics(job["status"]).get("test_accuracy", "unknown")
+    where = f"volume {output}, file model.pt" if output else "an emptyDir (name a claim in spec.output)"
+    return (
+        f"\n  Trained. test accuracy {accuracy} · model in {where} · {seconds:.0f} s in all\n"
+        f"  next:  kubectl --kubeconfig {_short(stack.kubeconfig)} get dgljobs      make down"
+    )
+
+
+def _short(path: Path) -> str:
+    home = Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
+
+
+async def _demo(report: Report) -> None:
+    began = time.monotonic()
+    stack = await asyncio.to_thread(hack_stack.bring_up, report)
+    async with await Client.connect(ClientConfig(kubeconfig=stack.kubeconfig)) as client:
+        name = await asyncio.to_thread(_submit, stack)
+        follower = Follower(client, name)
+        await _follow(follower, report)
+        report.say(_conclusion(follower.job, stack, time.monotonic() - began))
+
+
+def main() -> int:
+    report = choose_report()
+    try:
+        asyncio.run(_demo(report))
+    except (DemoError, RuntimeError) as error:
+        report.say(f"\n  {error}")
+        return 1
+    except KeyboardInterrupt:
+        report.say("\n  Stopped. What runs goes on; `make down` ends it.")
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    sys.exit(main())

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole stack, from a bare machine to an operator that is ready: for `make demo` and the e2e tests."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from hack import images
+from hack.cluster import binaries, choose_provider
+from hack.cluster.paths import cache_dir
+from hack.cluster.report import choose_report
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hack.cluster.report import Report
+
+NAMESPACE = "dglop-system"
+DEPLOYMENT = "dglop-controller-manager"
+_READY_SECONDS = 180
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A cluster with the operator in it, and how to reach them."""
+
+    kubeconfig: Path
+    kubectl: Path
+    operator_image: str
+    dgl_image: str
+
+    def run(self, *args: str, stdin: str | None = None) -> str:
+        """
+        Run kubectl and return what it printed.
+
+        Raises:
+            RuntimeError: kubectl failed; the message has the command and its words.
+        """
+        command = [str(self.kubectl), "--kubeconfig", str(self.kubeconfig), *args]
+        done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False, timeout=300)
+        if done.returncode != 0:
+            raise RuntimeError(f"kubectl {' '.join(args)}: {(done.stderr or done.stdout).strip()}")
+        return done.stdout
+
+
+def envtest_assets(report: Report) -> Path:
+    """Build etcd, kube-apiserver and kubectl if need be, and return a folder that holds them by name."""
+    folder = cache_dir() / "envtest"
+    folder.mkdir(parents=True, exist_ok=True)
+    with report.step("envtest") as step:
+        for name in ("etcd", "kube-apiserver", "kubectl"):
+            link = folder / name
+            target = binaries.binary(name, report=step)
+            link.unlink(missing_ok=True)
+            link.symlink_to(target)
+        step.note("etcd, kube-apiserver, kubectl")
+    return folder
+
+
+def bring_up(report: Report) -> Stack:
+    """Cluster, images, operator; each reused where it is there already."""
+    provider = choose_provider()
+    provider.up(report)
+    built = {each.name: each for each in images.build_images(report)}
+    with report.step("images") as step:
+        loaded = {name: provider.load(each.archive) for name, each in built.items()}
+        step.note(", ".join(f"{name} {each.unpacked_bytes / 1e6:.0f} MB" for name, each in built.items()))
+    stack = Stack(
+        kubeconfig=provider.kubeconfig(),
+        kubectl=provider.kubectl(),
+        operator_image=loaded["operator"],
+        dgl_image=loaded["dgl"],
+    )
+    with report.step("operator") as step:
+        install(stack)
+        step.note("1/1 ready, leader")
+    return stack
+
+
+def render(stack: Stack, overlay: str = "config/default") -> list[dict[str, Any]]:
+    """The manifests of one overlay with the operator's image put in."""
+    text = stack.run("kustomize", overlay)
+    documents = [each for each in yaml.safe_load_all(text) if each]
+    return [
+        json.loads(json.dumps(each).replace("dglop.local/operator:dev", stack.operator_image))
+        for each in documents
+    ]
+
+
+def install(stack: Stack, overlay: str = "config/default") -> None:
+    """
+    Apply the overlay and wait until the Deployment is ready with its present template.
+
+    Raises:
+        RuntimeError: it did not get ready; the message has the pod's last words.
+    """
+    documents = render(stack, overlay)
+    apply(stack, [each for each in documents if each["kind"] == "CustomResourceDefinition"])
+    stack.run("wait", "--for=condition=Established", "crd/dgljobs.kubeflow.org", "--timeout=60s")
+    apply(stack, documents)
+    namespace = next(each["metadata"]["namespace"] for each in documents if each["kind"] == "Deployment")
+    try:
+        stack.run(
+            "rollout", "status", f"deployment/{DEPLOYMENT}", "-n", namespace, f"--timeout={_READY_SECONDS}s"
+        )
+    except RuntimeError as error:
+        words = stack.run("get", "pods", "-n", namespace, "-o", "wide")
+        logs = stack.run("logs", f"deployment/{DEPLOYMENT}", "-n", namespace, "--tail=30", "--ignore-errors")
+        raise RuntimeError(f"the operator did not get ready: {error}\n{words}\n{logs}") from error
+
+
+def apply(stack: Stack, documents: list[dict[str, Any]]) -> None:
+    stack.run("apply", "-f", "-", stdin="\n---\n".join(json.dumps(each) for each in documents))
+
+
+def main() -> int:
+    stack = bring_up(choose_report())
+    print(f"\n  next:  export KUBECONFIG={stack.kubeconfig}\n         kubectl get dgljobs -A      make down")
+    return 0
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    sys.exit(main())

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real graph training on a real cluster, and what happens to it when something dies."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from test.e2e.jobs import PHASES, Jobs, condition, phase, status
+
+if TYPE_CHECKING:
+    from test.e2e.kubectl import Kubectl
+
+# Long enough for a test to act in the middle of training, short enough for a shared machine.
+_SLOW = ("--epochs", "6", "--epoch-seconds", "3")
+
+
+def _training_progressed(jobs: Jobs, name: str, attempt: int = 1) -> dict[str, Any]:
+    """Wait until trainers of the given attempt have really begun."""
+
+    def probe() -> dict[str, Any] | None:
+        job = jobs.get(name)
+        assert job is not None
+        assert phase(job) != "Failed", status(job)
+        begun = phase(job) == "Training" and status(job).get("attempt") == attempt
+        return job if begun else None
+
+    return jobs.kubectl.until(f"{name} trains in attempt {attempt}", probe)
+
+
+def _manifest(job: dict[str, Any]) -> str:
+    return status(job)["partition"]["manifestHash"]
+
+
+def test_digits_are_learned_and_every_phase_is_seen_once_in_order(jobs: Jobs, kubectl: Kubectl) -> None:
+    with kubectl.watch("dgljobs", jobs.namespace) as seen:
+        jobs.submit(jobs.digits("digits", "--epochs", "10"))
+        job = jobs.until_phase("digits", "Completed")
+        kubectl.until("the watch saw the end", lambda: "Completed" in seen.distinct("digits", phase))
+    assert seen.distinct("digits", phase) == PHASES
+    assert status(job)["startTime"]
+    assert status(job)["completionTime"]
+    assert condition(job, "Succeeded")["status"] == "True"  # type: ignore[index]
+    progress = seen.distinct("digits", lambda each: status(each).get("trainer", {}).get("progressPercentage"))
+    assert progress, "training progress never reached the status"
+    assert progress == sorted(progress)
+    metrics = {each["name"]: float(each["value"]) for each in status(job)["trainer"]["metrics"]}
+    assert metrics["test_accuracy"] > 0.9
+    header, row = kubectl.out("get", "dgljobs", "-n", jobs.namespace).splitlines()
+    assert header.split() == ["NAME", "STATE", "WORKERS", "PARTS", "RESTARTS", "PROGRESS", "AGE"]
+    assert row.split()[:2] == ["digits", "Completed"]
+
+
+@pytest.mark.parametrize("harm", ["delete", "kill", "evict"])
+def test_a_worker_lost_in_training_restarts_the_gang_on_the_same_parts(
+    jobs: Jobs, kubectl: Kubectl, harm: str
+) -> None:
+    jobs.submit(jobs.digits("digits", *_SLOW))
+    before = _training_progressed(jobs, "digits")
+    if harm == "delete":
+        kubectl.delete("pod", "digits-worker-1", jobs.namespace, "--wait=false")
+    elif harm == "kill":
+        kubectl.run(
+            "exec",
+            "digits-worker-1",
+            "-n",
+            jobs.namespace,
+            "-c",
+            "dgl",
+            "--",
+            "sh",
+            "-c",
+            "kill -9 -1",
+            check=False,
+        )
+    else:
+        body = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": "digits-worker-1", "namespace": jobs.namespace},
+        }
+        path = f"/api/v1/namespaces/{jobs.namespace}/pods/digits-worker-1/eviction"
+        kubectl.run("create", "--raw", path, "-f", "-", stdin=json.dumps(body))
+    job = jobs.until_phase("digits", "Completed")
+    assert status(job)["attempt"] == 2
+    assert _manifest(job) == _manifest(before), "partitioned again"
+    restarts, disruptions = status(job).get("restartCount", 0), status(job).get("disruptionCount", 0)
+    assert (restarts, disruptions) == ((0, 1) if harm == "evict" else (1, 0))
+
+
+def test_a_trainer_that_exits_1_fails_the_job_and_is_named(jobs: Jobs) -> None:
+    jobs.submit(
+        jobs.digits("digits", "--epochs", "4", "--fail-at-epoch", "1", "--fail-rank", "1", "--fail-code", "1")
+    )
+    job = jobs.until_phase("digits", "Failed")
+    failed = condition(job, "Failed")
+    assert failed is not None
+    assert "digits-worker-1" in failed["message"]
+    assert "trainer-0" in failed["message"]
+    assert "exit code 1" in failed["message"]
+    assert status(job)["lastFailure"]["podName"] == "digits-worker-1"
+    assert status(job)["lastFailure"]["exitCode"] == 1
+    assert status(job)["completionTime"]
+
+
+def test_a_killed_server_restarts_the_gang_and_nothing_hangs(jobs: Jobs, kubectl: Kubectl) -> None:
+    jobs.submit(jobs.digits("digits", *_SLOW))
+    _training_progressed(jobs, "digits")
+    kill = (
+        "import os, signal, pathlib\n"
+        "for each in pathlib.Path('/proc').glob('[0-9]*'):\n"
+        "    try:\n"
+        "        if b'DGL_ROLE=server' in each.joinpath('environ').read_bytes().split(b'\\0'):\n"
+        "            os.kill(int(each.name), signal.SIGKILL)\n"
+        "    except OSError:\n"
+        "        continue\n"
+    )
+    kubectl.exec("digits-worker-0", jobs.namespace, "python3", "-c", kill, container="dgl")
+    job = jobs.until_phase("digits", "Completed")
+    assert status(job)["attempt"] == 2
+    assert status(job)["restartCount"] == 1
+
+
+def test_the_model_is_saved_to_the_claim_that_the_job_names(jobs: Jobs, kubectl: Kubectl) -> None:
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "model", "namespace": jobs.namespace},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "64Mi"}}},
+    }
+    jobs.submit(claim, jobs.digits("digits", "--epochs", "3", output={"claimName": "model"}))
+    jobs.until_phase("digits", "Completed")
+    look = jobs.skip(
+        "look", ["sh", "-c", "test -s /dgl_workspace/output/model.pt"], output={"claimName": "model"}
+    )
+    jobs.submit(look)
+    jobs.until_phase("look", "Completed")
