@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -48,10 +49,8 @@ def namespace(kubectl: Kubectl, request: pytest.FixtureRequest) -> Iterator[str]
     yield name
     report = request.node.stash.get(REPORT, None)
     if report is not None and report.failed:
-        print(
-            kubectl.run("get", "dgljobs,pods,services,events", "-n", name, "-o", "wide", check=False).stdout
-        )
-        print(kubectl.run("get", "dgljobs", "-n", name, "-o", "yaml", check=False).stdout)
+        for what in (["dgljobs,pods,services,events", "-o", "wide"], ["dgljobs", "-o", "yaml"]):
+            sys.stdout.write(kubectl.run("get", *what, "-n", name, check=False).stdout)
     kubectl.run("delete", "namespace", name, "--wait=false")
 
 

@@ -83,7 +83,7 @@ def test_deletion_leaves_no_object_behind(jobs: Jobs, kubectl: Kubectl, moment: 
     before = set(kubectl.out("get", _OWNED, "-n", jobs.namespace, "-o", "name").split())
     policy = {"suspend": True} if moment == "Suspended" else {}
     jobs.submit(jobs.stand_in("job", seconds=3, runPolicy=policy))
-    jobs.until_phase("job", moment, *([] if moment in {"Suspended"} else _later(moment)))
+    jobs.until_phase("job", moment, *([] if moment == "Suspended" else _later(moment)))
     kubectl.delete("dgljob", "job", jobs.namespace)
 
     def clean() -> bool:
