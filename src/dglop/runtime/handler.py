@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whom a change concerns: from an event to the requests that it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeAlias
+
+from dglop.runtime.predicate import Created, Event, Updated
+from dglop.runtime.reconcile import Request
+
+if TYPE_CHECKING:
+    from dglop.runtime.api import Resource
+    from dglop.runtime.cache import Cached
+
+__all__ = ("LOW_PRIORITY", "Handler", "for_object", "for_owner", "mapped", "priority_of")
+
+LOW_PRIORITY = -100
+
+Handler: TypeAlias = Callable[[Event], Iterable[Request]]
+
+
+def priority_of(event: Event) -> int | None:
+    """Low for what the first list or a resync brings, so that real changes overtake it."""
+    if isinstance(event, Created):
+        return LOW_PRIORITY if event.is_initial else None
+    if isinstance(event, Updated):
+        return LOW_PRIORITY if event.is_resync else None
+    return None
+
+
+def for_object(event: Event) -> list[Request]:
+    """The object itself."""
+    obj = event.new if isinstance(event, Updated) else event.obj
+    return [Request(obj.meta.namespace or "", obj.meta.name)]
+
+
+def for_owner(owner: Resource, *, controller_only: bool = True) -> Handler:
+    """
+    The owners of *owner*'s kind; by default only the one that is its controller.
+
+    An update asks both the owners before and after it, since a change of owner concerns both.
+    """
+
+    def owners(event: Event) -> list[Request]:
+        return _unique(_owners_of(obj, owner, controller_only=controller_only) for obj in _objects(event))
+
+    return owners
+
+
+def mapped(function: Callable[[Cached], Iterable[Request]]) -> Handler:
+    """What *function* says, for the object before and after the change."""
+
+    def requests(event: Event) -> list[Request]:
+        return _unique(function(obj) for obj in _objects(event))
+
+    return requests
+
+
+def _objects(event: Event) -> tuple[Cached, ...]:
+    return (event.old, event.new) if isinstance(event, Updated) else (event.obj,)
+
+
+def _owners_of(obj: Cached, owner: Resource, *, controller_only: bool) -> list[Request]:
+    # The version in a reference is the one its writer used; the owner is the same in every version.
+    return [
+        Request((obj.meta.namespace or "") if owner.namespaced else "", reference.name)
+        for reference in obj.meta.owner_references or ()
+        if reference.kind == owner.kind
+        and reference.api_version.rpartition("/")[0] == owner.group
+        and (reference.controller or not controller_only)
+    ]
+
+
+def _unique(groups: Iterable[Iterable[Request]]) -> list[Request]:
+    return list(dict.fromkeys(request for group in groups for request in group))

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Structured logs: JSON in a cluster, colours on a terminal, the same keys in both."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+import structlog
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
+__all__ = ("LEVELS", "Log", "bridge_stdlib", "make_log")
+
+Log = Any
+"""A structlog bound logger: `log.info("Created pod", pod=name)`; its types are structlog's own affair."""
+
+LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+
+# Their warnings are worth a line; what they say at info is about connections, not about the operator.
+CHATTY = ("aiohttp.access", "asyncio", "kubernetes", "urllib3")
+
+
+def make_log(*, format_: str = "auto", level: str = "info", stream: TextIO | None = None) -> Log:
+    """A logger of its own, that touches no global configuration; *format_* is auto, json or console."""
+    out = stream or sys.stderr
+    as_json = format_ == "json" or (format_ == "auto" and not out.isatty())
+    render: list[Any] = (
+        [
+            structlog.processors.dict_tracebacks,
+            _plain_error,
+            structlog.processors.EventRenamer("msg"),
+            structlog.processors.JSONRenderer(),
+        ]
+        if as_json
+        else [structlog.dev.ConsoleRenderer(colors=out.isatty())]
+    )
+    return structlog.wrap_logger(
+        structlog.WriteLogger(out),
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts"),
+            *render,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
+        cache_logger_on_first_use=True,
+    )
+
+
+def bridge_stdlib(log: Log, level: str = "info") -> None:
+    """Send what libraries log through *log*. Changes the process's root logger: only for a program's main."""
+    root = logging.getLogger()
+    root.handlers[:] = [_Bridge(log)]
+    root.setLevel(LEVELS[level])
+    for name in CHATTY:
+        logging.getLogger(name).setLevel(max(LEVELS[level], logging.WARNING))
+
+
+class _Bridge(logging.Handler):
+    def __init__(self, log: Log) -> None:
+        super().__init__()
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._log.log(record.levelno, record.getMessage(), logger=record.name, exc_info=record.exc_info)
+
+
+def _plain_error(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Keep of a traceback what a reader of JSON lines can use: the error and where each frame was."""
+    stacks = event.pop("exception", None)
+    if isinstance(stacks, list) and stacks:
+        last = stacks[0]
+        event["error"] = f"{last.get('exc_type')}: {last.get('exc_value')}"
+        event["stack"] = [
+            f"{frame['filename']}:{frame['lineno']} {frame['name']}" for frame in last.get("frames", ())
+        ]
+    elif stacks:
+        event["error"] = str(stacks)
+    return event
