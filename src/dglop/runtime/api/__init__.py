@@ -15,6 +15,7 @@ from dglop.runtime.api.custom import CustomResource, Spec, Status
 from dglop.runtime.api.definition import Column, Definition
 from dglop.runtime.api.markers import CEL, Extension, IntOrString, ListMap, Quantity, Raw, RawList
 from dglop.runtime.api.meta import ObjectMeta, OwnerReference, owner_reference
+from dglop.runtime.api.quantity import parse_quantity
 from dglop.runtime.api.rawcontainer import RawContainer, RawEnv
 from dglop.runtime.api.rawpod import RawPod
 from dglop.runtime.api.rbac import Rule, role_binding_manifest, role_manifest
@@ -53,6 +54,7 @@ __all__ = (
     "format_time",
     "is_condition_true",
     "owner_reference",
+    "parse_quantity",
     "parse_time",
     "resource_of",
     "role_binding_manifest",

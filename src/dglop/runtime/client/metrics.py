@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the client tells of its requests; dglop.runtime.metrics turns it into Prometheus series."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+__all__ = ("ClientMetrics",)
+
+
+class ClientMetrics(Protocol):
+    """Is told of every request; `code` is the HTTP status, or "<error>" where no answer came."""
+
+    def request(
+        self,
+        *,
+        method: str,
+        host: str,
+        code: int | str,
+        seconds: float,
+        verb: str | None = None,
+        sent: int = 0,
+        received: int = 0,
+    ) -> None: ...
+
+    def retry(self, *, code: int | str, verb: str, host: str) -> None: ...

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sends requests: connections, credentials and their renewal; knows nothing of objects."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlencode
+
+import aiohttp
+import structlog
+from yarl import URL
+
+from dglop.errors import ApiConnectionError, ApiError, ApiTimeoutError, ConfigError
+from dglop.runtime.client.answers import error_of_answer
+from dglop.runtime.client.lines import LineSplitter
+from dglop.runtime.client.link import Link, stamp_of
+from dglop.runtime.client.sources import load
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+
+    from dglop.runtime.client.config import ClientConfig
+    from dglop.runtime.client.metrics import ClientMetrics
+    from dglop.runtime.clock import Clock
+
+__all__ = ("Call", "Transport")
+
+_CONNECT_SECONDS = 15.0
+_ERROR_BODY = 64 * 1024
+_UNAUTHORIZED = 401
+_EXPIRY_MARGIN = timedelta(seconds=30)
+_RENEWAL_SECONDS = 10.0  # a credential plugin is a process: not one for every refused request
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One HTTP request, relative to the API server."""
+
+    method: str
+    path: str
+    query: Mapping[str, str] | None = None
+    body: bytes | None = None
+    content_type: str = "application/json"
+    accept: str = "application/json"
+    verb: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+class Transport:
+    """Owns the links to one API server, from `open` to `close`, inside one event loop."""
+
+    def __init__(
+        self, config: ClientConfig, user_agent: str, clock: Clock, metrics: ClientMetrics | None
+    ) -> None:
+        self._config = config
+        self._clock = clock
+        self._metrics = metrics
+        self._headers = {"User-Agent": user_agent, "Accept-Encoding": "identity"}
+        self._log = structlog.get_logger("dglop.client")
+        self._reload = asyncio.Lock()
+        self._renewed_at = -_RENEWAL_SECONDS
+        self._checked_at = 0.0
+        self._link: Link | None = None
+
+    async def open(self) -> None:
+        """Reads the configuration; nothing is sent yet. Raises ConfigError."""
+        self._link = Link(await load(self._config, monotonic=self._clock.monotonic))
+        self._checked_at = self._clock.monotonic()
+
+    async def close(self) -> None:
+        link, self._link = self._link, None
+        if link is not None:
+            await link.close()
+
+    @property
+    def link(self) -> Link:
+        if self._link is None:
+            raise ConfigError("the client is closed; use it inside `async with await Client.connect()`")
+        return self._link
+
+    async def request(self, call: Call, *, timeout: float) -> bytes:  # noqa: ASYNC109 - aiohttp's own limit
+        """The body of a 2xx answer. Raises ApiError."""
+        async with self._answer(
+            call, aiohttp.ClientTimeout(timeout, sock_connect=_CONNECT_SECONDS)
+        ) as answer:
+            return await answer.read()
+
+    async def lines(self, call: Call, *, read_idle: float) -> AsyncGenerator[list[bytes], None]:
+        """Batches of whole lines of a 2xx answer, as they come.
+
+        Ends where the server ends it; an unfinished last line is dropped. Raises ApiTimeoutError
+        after `read_idle` seconds without a byte. Closing the generator closes the connection.
+        """
+        limits = aiohttp.ClientTimeout(None, sock_connect=_CONNECT_SECONDS, sock_read=read_idle)
+        splitter = LineSplitter()
+        async with self._answer(call, limits, watch=True) as answer:
+            while chunk := await answer.content.readany():
+                if lines := splitter.feed(chunk):
+                    yield lines
+
+    @asynccontextmanager
+    async def _answer(
+        self, call: Call, limits: aiohttp.ClientTimeout, *, watch: bool = False
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """A 2xx answer; errors of the transport while its body is read are mapped too."""
+        async with self._attempt(await self._fresh(), call, limits, watch=watch) as first:
+            if not isinstance(first, _Refused):
+                yield first
+                return
+        link = await self._renewed(first)
+        if link is None:
+            raise first.error
+        async with self._attempt(link, call, limits, watch=watch) as second:
+            if isinstance(second, _Refused):
+                raise second.error
+            yield second
+
+    @asynccontextmanager
+    async def _attempt(
+        self, link: Link, call: Call, limits: aiohttp.ClientTimeout, *, watch: bool
+    ) -> AsyncIterator[aiohttp.ClientResponse | _Refused]:
+        """One exchange: a 2xx answer, or that the credentials were refused; other answers raise."""
+        link.enter()
+        authorization = link.loaded.authorization()
+        try:
+            with _mapped(call):
+                answer = await self._send(link, call, limits, authorization, watch=watch)
+                try:
+                    if 200 <= answer.status < 300:
+                        yield answer
+                        return
+                    error = error_of_answer(answer.status, await _start_of(answer), answer.headers)
+                finally:
+                    # An answer that was read to its end has given its connection back already.
+                    answer.close()
+            if answer.status != _UNAUTHORIZED:
+                raise error
+            yield _Refused(link, authorization, error)
+        finally:
+            await link.leave()
+
+    async def _send(
+        self,
+        link: Link,
+        call: Call,
+        limits: aiohttp.ClientTimeout,
+        authorization: str | None,
+        *,
+        watch: bool,
+    ) -> aiohttp.ClientResponse:
+        headers = {**self._headers, "Accept": call.accept}
+        if authorization:
+            headers["Authorization"] = authorization
+        if call.body is not None:
+            headers["Content-Type"] = call.content_type
+        started, code, received = self._clock.monotonic(), "<error>", 0
+        try:
+            answer = await link.session(watch=watch).request(
+                call.method,
+                _url(link.loaded.host, call),
+                data=call.body,
+                headers=headers,
+                timeout=limits,
+                allow_redirects=False,
+                **link.arguments,
+            )
+            code, received = str(answer.status), answer.content_length or 0
+            return answer
+        finally:
+            if self._metrics is not None:
+                self._metrics.request(
+                    method=call.method,
+                    host=link.netloc,
+                    code=code,
+                    seconds=self._clock.monotonic() - started,
+                    verb=call.verb or call.method,
+                    sent=len(call.body or b""),
+                    received=received,
+                )
+
+    async def _fresh(self) -> Link:
+        """The link to use now: a new one if credentials ran out or a certificate file changed."""
+        link, now = self.link, self._clock.monotonic()
+        if link.loaded.is_expired(self._clock.now() + _EXPIRY_MARGIN):
+            return await self._relinked(link)
+        if now - self._checked_at >= self._config.files_recheck_seconds:
+            self._checked_at = now
+            if stamp_of(link.loaded) != link.stamp:
+                return await self._relinked(link)
+        return link
+
+    async def _renewed(self, refused: _Refused) -> Link | None:
+        """A link with other credentials than those that were refused, or None if there are none."""
+        link = self.link
+        if link.loaded.token_file is not None:
+            link.loaded.token_file.reread()
+        elif link is refused.link and self._clock.monotonic() - self._renewed_at >= _RENEWAL_SECONDS:
+            self._renewed_at = self._clock.monotonic()
+            link = await self._relinked(link)
+        changed = link.loaded.authorization() != refused.authorization or link.stamp != refused.link.stamp
+        return link if changed else None
+
+    async def _relinked(self, old: Link) -> Link:
+        async with self._reload:
+            if self.link is not old:
+                return self.link  # another request did it meanwhile
+            try:
+                new = Link(await load(self._config, monotonic=self._clock.monotonic))
+            except ConfigError as problem:
+                # Files are often half written while they are rotated: what worked so far goes on.
+                self._log.warning("Kept the old API server credentials", problem=str(problem))
+                return old
+            self._link = new
+        self._log.info("Reloaded API server credentials", host=new.netloc)
+        await old.retire()
+        return new
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """A 401, and what it was the answer to."""
+
+    link: Link
+    authorization: str | None
+    error: ApiError
+
+
+async def _start_of(answer: aiohttp.ClientResponse) -> bytes:
+    body = b""
+    while len(body) < _ERROR_BODY and (chunk := await answer.content.read(_ERROR_BODY - len(body))):
+        body += chunk
+    return body
+
+
+def _url(host: str, call: Call) -> URL:
+    url = host + quote(call.path, safe="/:@")
+    if call.query:
+        url += "?" + urlencode(call.query, quote_via=quote)
+    return URL(url, encoded=True)
+
+
+@contextmanager
+def _mapped(call: Call) -> Iterator[None]:
+    """Turns the transport's errors into ours; `sent` is False only if nothing can have arrived."""
+    try:
+        yield
+    except aiohttp.ClientConnectorCertificateError as problem:
+        raise ApiConnectionError(
+            f"{call}: the server's certificate was refused: {problem}; "
+            "if the CA is right but old in form, set tls_strict=False",
+            sent=False,
+        ) from problem
+    except aiohttp.ClientConnectorError as problem:
+        raise ApiConnectionError(f"{call}: {problem}", sent=False) from problem
+    except aiohttp.ConnectionTimeoutError as problem:
+        raise ApiTimeoutError(f"{call}: no connection within {_CONNECT_SECONDS:g} s", sent=False) from problem
+    except TimeoutError as problem:
+        raise ApiTimeoutError(f"{call}: no answer in time: {problem or 'deadline exceeded'}") from problem
+    except (aiohttp.ClientError, OSError) as problem:
+        raise ApiConnectionError(f"{call}: {type(problem).__name__}: {problem}", sent=True) from problem
