@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line of dglrun.pyz: one command a container."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Dict, List, Mapping, Sequence
+
+from . import VERSION, contract
+from .ending import Ending, Refusal, config_refusal, write_last_words
+
+__all__ = ("main",)
+
+USAGE = """usage: dglrun.pyz COMMAND
+  partition [-- COMMAND...]   make this job's parts (without a command: of the job's dataset)
+  serve                       serve the parts to the job's Workers
+  fetch                       bring this Worker's part, verified
+  worker -- COMMAND...        meet the other Workers, run servers and trainers, fail once
+  progress PERCENT [SECONDS_LEFT] [NAME=VALUE...]   say how far the training is
+  --version"""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one command; its exit code and last words are the contract's."""
+    if not argv or argv[0] in ("-h", "--help"):
+        print(USAGE)
+        return 0 if argv else contract.EXIT_CONFIG
+    command, rest = argv[0], list(argv[1:])
+    if command == "--version":
+        print("dglrun %s" % VERSION)
+        return 0
+    if command in ("progress", "partition-dataset"):
+        return _inside(command, rest)
+    return _container(command, rest, os.environ)
+
+
+def _container(command: str, rest: List[str], variables: Mapping[str, str]) -> int:
+    # as pid 1 a signal without a handler would be lost
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        ending = _run(command, rest, variables)
+    except Refusal as refusal:
+        print("dglrun: " + refusal.sentence, file=sys.stderr, flush=True)
+        ending = refusal.ending("config" if refusal.reason == "ConfigInvalid" else command)
+    except KeyboardInterrupt:
+        ending = Ending(
+            contract.EXIT_PEER, {"cause": "stop", "process": command, "exitCode": contract.EXIT_PEER}
+        )
+    path = variables.get(contract.ENV_TERMINATION_LOG) or contract.TERMINATION_LOG
+    if ending.message or command != "serve":
+        write_last_words(path, ending.message)
+    return ending.exit_code
+
+
+def _run(command: str, rest: List[str], variables: Mapping[str, str]) -> Ending:
+    user = _user_command(rest)
+    if command == "partition":
+        from .partition import partition  # noqa: PLC0415
+
+        return partition(user, variables)
+    if command == "serve":
+        from .serve import serve  # noqa: PLC0415
+
+        return serve(variables)
+    if command == "fetch":
+        from .fetch import fetch  # noqa: PLC0415
+
+        return fetch(variables)
+    if command == "worker":
+        from .worker import worker  # noqa: PLC0415
+
+        return worker(user, variables)
+    raise config_refusal("there is no command %r\n%s" % (command, USAGE))
+
+
+def _user_command(rest: List[str]) -> List[str]:
+    """What stands behind `--`. Raises Refusal for anything before it."""
+    if not rest:
+        return []
+    if rest[0] != "--":
+        raise config_refusal("put -- before your command, got %r" % " ".join(rest))
+    return rest[1:]
+
+
+def _inside(command: str, rest: List[str]) -> int:
+    """The commands that run inside a container of ours and have no last words of their own."""
+    variables: Dict[str, str] = dict(os.environ)
+    try:
+        if command == "progress":
+            from .progress import progress  # noqa: PLC0415
+
+            progress(rest, variables)
+        else:
+            from .datasets import partition_dataset  # noqa: PLC0415
+            from .env import Env  # noqa: PLC0415
+
+            partition_dataset(Env(variables))
+    except Refusal as refusal:
+        print("dglrun: " + refusal.sentence, file=sys.stderr, flush=True)
+        return refusal.exit_code
+    return 0

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`worker`: meet the others, run this Worker's servers and trainers, and end once with all of them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import time
+from typing import Any, List, Mapping, Optional, Sequence, Union
+
+from . import contract
+from .children import ChildExit, Children, become_reaper
+from .ending import Ending, Refusal, config_refusal
+from .env import Env, Identity
+from .events import ChildrenEnded, Events, Told
+from .failure import DIED, STOPPED, Failure, ending_of, stop_ending
+from .hub import Hub, Patience
+from .launch import Shape, ip_config, launch_plan, server_names, trainer_names, write_whole
+from .layout import LayoutError, parts_identity
+from .machine import cpu_count, gloo_interface, ipv4, oom_kills
+from .manifest import ManifestError
+from .member import Member
+from .output import Stdout
+from .poster import Poster, http_post
+from .progress import ProgressFile
+from .pythonpath import child_env
+from .rendezvous import Who
+
+__all__ = ("worker",)
+
+_LEAVE_SECONDS = 3.0
+_POST_SECONDS = 8.0
+
+
+def worker(argv: Sequence[str], variables: Mapping[str, str]) -> Ending:
+    """Run one attempt of this Worker; see the contract for how it ends. Raises Refusal."""
+    if not argv:
+        raise config_refusal("no command to train with: worker -- COMMAND...")
+    events = Events()
+    events.listen_to_signals()
+    become_reaper()
+    return _Worker(argv, variables, events).run()
+
+
+class _Worker:
+    def __init__(self, argv: Sequence[str], variables: Mapping[str, str], events: Events) -> None:
+        env = Env(variables)
+        self._argv, self._variables, self._env, self._events = argv, variables, env, events
+        self._identity, self._shape = Identity(env), Shape.from_env(env)
+        self._out = Stdout()
+        self._children = Children(self._out)
+        self._kill = env.seconds(contract.ENV_KILL_SECONDS, 5.0)
+        self._server_exit = env.seconds(contract.ENV_SERVER_EXIT_SECONDS, 30.0)
+        heartbeat = env.seconds(contract.ENV_HEARTBEAT_SECONDS, 2.0)
+        self._patience = Patience(
+            heartbeat=heartbeat,
+            lost=env.seconds(contract.ENV_LOST_SECONDS, 5 * heartbeat),
+            verdict=env.seconds(contract.ENV_VERDICT_SECONDS, 5.0),
+            rendezvous=env.seconds(contract.ENV_RENDEZVOUS_TIMEOUT_SECONDS, 600.0),
+        )
+        self._run_dir = env.text(contract.ENV_RUN_DIR, contract.RUN_DIR)
+        self._progress = self._path(contract.PROGRESS_NAME)
+        self._poster: Optional[Poster] = None
+        self._training = set(trainer_names(self._shape))
+        self._own_failure: Optional[Failure] = None
+        self._oom = oom_kills()
+
+    def run(self) -> Ending:
+        me, config = self._me()
+        link = self._link(me)
+        link.start()
+        try:
+            peers = self._meet(link)
+            if isinstance(peers, Ending):
+                return peers
+            self._start(peers, config)
+            return self._watch(link)
+        finally:
+            self._mark_ready(there=False)
+            self._children.end(self._kill, self._events.wait_for_child)
+            link.close(_LEAVE_SECONDS)
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self._run_dir, name)
+
+    def _me(self) -> Any:
+        """(Who this is, the partition config). Raises Refusal."""
+        folder = self._env.text(contract.ENV_PARTS_DIR)
+        try:
+            manifest, config = parts_identity(folder)
+            os.makedirs(self._run_dir, exist_ok=True)
+            for name in (contract.READY_NAME, contract.IP_CONFIG_NAME, contract.PROGRESS_NAME):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(self._path(name))
+        except (LayoutError, ManifestError) as error:
+            raise Refusal("PartsCorrupt", contract.EXIT_CORRUPT, "no usable parts: %s" % error) from error
+        except OSError as error:
+            raise config_refusal(
+                "%s must be readable and %s writable: %s" % (folder, self._run_dir, error)
+            ) from error
+        identity = self._identity
+        ip = ipv4(self._env.text(contract.ENV_POD_IP))
+        return Who(identity.index, identity.pod, ip, identity.job_uid, identity.attempt, manifest), config
+
+    def _link(self, me: Who) -> Union[Hub, Member]:
+        port = self._env.integer(contract.ENV_RENDEZVOUS_PORT, contract.RENDEZVOUS_PORT, least=1)
+        self._token()  # a wrong path is a mistake to say now
+        if me.index != 0:
+            host = self._env.text(contract.ENV_RENDEZVOUS_HOST)
+            return Member(
+                me,
+                (host, port),
+                patience=self._patience,
+                token=self._token,
+                tell=self._events.put,
+                say=self._out.say,
+            )
+        try:
+            listener = socket.create_server(("0.0.0.0", port), backlog=128, reuse_port=False)
+        except OSError as error:
+            sentence = "worker-0 cannot listen on port %d: %s" % (port, error)
+            raise Refusal("ConfigInvalid", contract.EXIT_RETRYABLE, sentence) from error
+        return Hub(
+            me,
+            self._shape.workers,
+            listener,
+            patience=self._patience,
+            token=self._token,
+            tell=self._events.put,
+            say=self._out.say,
+        )
+
+    def _token(self) -> Optional[str]:
+        return self._env.secret(contract.ENV_PARTS_TOKEN_FILE)
+
+    def _meet(self, link: Union[Hub, Member]) -> Union[Ending, List[Who]]:
+        self._out.say(
+            "worker-%d of %d, attempt %d: waiting for the others"
+            % (self._identity.index, self._shape.workers, self._identity.attempt)
+        )
+        while True:
+            event = self._events.get(None)
+            if isinstance(event, Told):
+                return self._stop(link, event.number)
+            if isinstance(event, ChildrenEnded):
+                self._children.reap()
+            elif event["t"] == "met":
+                return [Who.from_json(peer) for peer in event["peers"]]
+            elif event["t"] == "verdict":
+                return self._judged(event)
+
+    def _start(self, peers: List[Who], config: str) -> None:
+        shape, base = self._shape, child_env(self._variables)
+        base[contract.PROGRESS_FILE_ENV] = self._progress
+        interface = gloo_interface(peers[self._identity.index].ip)
+        if interface is not None:
+            base.setdefault("GLOO_SOCKET_IFNAME", interface)
+        listed = self._path(contract.IP_CONFIG_NAME)
+        write_whole(listed, ip_config(peers, shape))
+        self._out.say("all have met: " + ", ".join("%s %s" % (who.pod, who.ip) for who in peers))
+        plan = launch_plan(
+            self._argv,
+            identity=self._identity,
+            shape=shape,
+            peers=peers,
+            paths=(listed, config),
+            threads=max(1, cpu_count() // shape.trainers),
+            base=base,
+        )
+        for command in plan:
+            end = self._children.start(command)
+            if end is not None:
+                self._events.put(end)
+                return
+        self._mark_ready(there=True)
+        if self._identity.index == 0:
+            self._poster = self._make_poster()
+            self._poster.start()
+
+    def _make_poster(self) -> Poster:
+        url, identity = self._env.maybe(contract.ENV_STATUS_URL), self._identity
+        post = None
+        if url is not None:
+            about = {"jobUID": identity.job_uid, "attempt": identity.attempt}
+            post = http_post(url, lambda: self._env.secret(contract.ENV_STATUS_TOKEN_FILE), about)
+        return Poster(ProgressFile(self._progress), post, self._out.say)
+
+    def _watch(self, link: Union[Hub, Member]) -> Ending:
+        """Wait for how the attempt ends; a failure of this pod's own is told first."""
+        # worker-0 answers in this time, or its silence is noticed; longer than that nobody waits
+        longest = self._patience.verdict + 2 * self._patience.lost
+        deadline: Optional[float] = None
+        while True:
+            event = self._events.get(None if deadline is None else max(0.0, deadline - time.monotonic()))
+            if isinstance(event, Told):
+                return self._stop(link, event.number)
+            if isinstance(event, ChildExit):
+                self._child_ended(event, link)
+            elif isinstance(event, ChildrenEnded):
+                # the kernel's own kills first: what died with them at the same moment died of them
+                for end in sorted(self._children.reap(), key=lambda end: end.signal != 9):
+                    self._child_ended(end, link)
+            elif event is not None and event["t"] == "verdict":
+                return self._judged(event)
+            elif event is not None and event["t"] == "alldone":
+                return self._finish()
+            if self._own_failure is not None and deadline is None:
+                deadline = time.monotonic() + longest
+            if self._own_failure is not None and deadline is not None and time.monotonic() >= deadline:
+                return ending_of(self._own_failure, self._identity.index)
+
+    def _child_ended(self, end: ChildExit, link: Union[Hub, Member]) -> None:
+        began = time.monotonic()
+        self._out.say(
+            "%s ended: %s" % (end.name, "signal %d" % end.signal if end.signal else "exit code %d" % end.code)
+        )
+        if end.code != 0:
+            failure = Failure(
+                index=self._identity.index,
+                pod=self._identity.pod,
+                kind=DIED,
+                process=end.name,
+                exit_code=end.code,
+                signal=end.signal,
+                oom=end.signal == 9 and oom_kills() > self._oom,
+                lines=tuple(self._children.last_lines(end.name, patience=0.5)),
+            )
+            self._own_failure = self._own_failure or failure
+            link.send({"t": "failed", "failure": failure.to_json(), "age": time.monotonic() - began})
+        elif end.name in self._training:
+            self._training.discard(end.name)
+            if not self._training and self._own_failure is None:
+                link.send({"t": "done"})
+
+    def _stop(self, link: Union[Hub, Member], number: int) -> Ending:
+        identity = self._identity
+        self._out.say("told to stop by signal %d" % number)
+        failure = Failure(
+            identity.index, identity.pod, STOPPED, lines=("told to stop by signal %d" % number,)
+        )
+        link.send({"t": "failed", "failure": failure.to_json()})
+        return stop_ending("worker", number)
+
+    def _judged(self, event: Mapping[str, Any]) -> Ending:
+        failure = Failure.from_json(event["failure"])
+        self._out.say("the attempt ends: %s of %s %s" % (failure.process, failure.pod, _what(failure)))
+        return ending_of(failure, self._identity.index)
+
+    def _finish(self) -> Ending:
+        """All trainers everywhere ended well; servers end by themselves, or are ended: nobody needs them."""
+        self._out.say("all Workers are done")
+        deadline = time.monotonic() + self._server_exit
+        servers = set(server_names(self._shape))
+        while servers & set(self._children.running()):
+            left = deadline - time.monotonic()
+            if left <= 0 or isinstance(self._events.get(left), Told):
+                break
+            self._children.reap()
+        if self._poster is None:
+            return Ending(0)
+        latest = self._poster.finish(_POST_SECONDS)
+        return Ending(0, {"result": latest} if latest else {})
+
+    def _mark_ready(self, *, there: bool) -> None:
+        path = self._path(contract.READY_NAME)
+        if there:
+            write_whole(path, "")
+            return
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+
+def _what(failure: Failure) -> str:
+    if failure.kind == DIED:
+        if failure.reason:
+            return "%s: %s" % (failure.reason, " ".join(failure.lines))
+        return "signal %d" % failure.signal if failure.signal else "exit code %s" % failure.exit_code
+    return failure.kind
