@@ -1,2 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
-"""dglop."""
+"""The base job controller: everything that job kinds have in common; it knows no kind."""
+
+from __future__ import annotations
+
+from dglop.common.actions import CreatePod, DeletePod, JobEvent, Plan
+from dglop.common.env import default_env, main_of, set_env
+from dglop.common.kind import Gate, JobKind, RestartScope, StatusExtra
+from dglop.common.observed import Observed
+from dglop.common.plan import plan
+from dglop.common.replica import Replica
+from dglop.common.types import (
+    CleanPodPolicy,
+    JobSpec,
+    JobStatus,
+    LastFailure,
+    ReplicaSpec,
+    ReplicaStatus,
+    RestartPolicy,
+    RunPolicy,
+    SchedulingPolicy,
+)
+from dglop.common.views import PodView
+
+__all__ = (
+    "CleanPodPolicy",
+    "CreatePod",
+    "DeletePod",
+    "Gate",
+    "JobEvent",
+    "JobKind",
+    "JobSpec",
+    "JobStatus",
+    "LastFailure",
+    "Observed",
+    "Plan",
+    "PodView",
+    "Replica",
+    "ReplicaSpec",
+    "ReplicaStatus",
+    "RestartPolicy",
+    "RestartScope",
+    "RunPolicy",
+    "SchedulingPolicy",
+    "StatusExtra",
+    "default_env",
+    "main_of",
+    "plan",
+    "set_env",
+)

@@ -64,12 +64,14 @@ class JobKind(ABC, Generic[JobT]):
         restart_policy: of replicas that state none.
         clean_pod_policy: of jobs that state none.
         controller_name: the value of the operator-name label; by default `<kind>-controller`.
+        managed_by: the value of runPolicy.managedBy that means this operator, besides none.
     """
 
     leader: ClassVar[str | None] = None
     restart_policy: ClassVar[RestartPolicy] = RestartPolicy.ON_FAILURE
     clean_pod_policy: ClassVar[CleanPodPolicy] = CleanPodPolicy.NONE
     controller_name: ClassVar[str] = ""
+    managed_by: ClassVar[str] = "kubeflow.org/training-operator"
 
     @abstractmethod
     def replicas(self, job: JobT) -> Mapping[str, ReplicaSpec]:

@@ -82,10 +82,11 @@ class PodCondition(msgspec.Struct, frozen=True, rename="camel"):
     last_transition_time: datetime | None = None
 
 
-class ContainerView(msgspec.Struct, frozen=True):
-    """A container of the pod's spec, by name."""
+class ContainerView(msgspec.Struct, frozen=True, rename="camel"):
+    """A container of the pod's spec; an init container with a restart policy is a sidecar."""
 
     name: str
+    restart_policy: str | None = None
 
 
 class PodMeta(msgspec.Struct, frozen=True, rename="camel"):
@@ -105,6 +106,7 @@ class PodSpecView(msgspec.Struct, frozen=True, rename="camel"):
     """The part of the spec that is read."""
 
     containers: tuple[ContainerView, ...] = ()
+    init_containers: tuple[ContainerView, ...] = ()
     restart_policy: str = "Always"
     node_name: str | None = None
 
@@ -182,9 +184,10 @@ class PodView(msgspec.Struct, frozen=True):
 
     @property
     def restarts(self) -> int:
-        """How often the kubelet restarted any of the containers."""
+        """How often the kubelet restarted containers; native sidecars restart as they like."""
+        sidecars = {each.name for each in self.spec.init_containers if each.restart_policy == "Always"}
         every = (*self.status.init_container_statuses, *self.status.container_statuses)
-        return sum(each.restart_count for each in every)
+        return sum(each.restart_count for each in every if each.name not in sidecars)
 
     @property
     def is_succeeded(self) -> bool:

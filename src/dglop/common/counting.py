@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Index ranges, finished indexes and the counts of replicaStatuses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dglop.common.types import ReplicaStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from dglop.common.views import PodView
+
+__all__ = ("format_ranges", "parse_ranges", "replica_status")
+
+
+def parse_ranges(text: str) -> set[int]:
+    """The numbers of `0-2,5`; parts that are no range are left out, since a person may have edited them."""
+    found: set[int] = set()
+    for part in filter(None, text.replace(" ", "").split(",")):
+        first, dash, last = part.partition("-")
+        if first.isdigit() and (last.isdigit() if dash else True):
+            found.update(range(int(first), int(last if dash else first) + 1))
+    return found
+
+
+def format_ranges(numbers: Iterable[int]) -> str:
+    """The shortest `0-2,5` for the numbers: its size follows the gaps, not the count."""
+    runs: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
+
+
+def replica_status(
+    pods: Sequence[PodView],
+    *,
+    wanted: int,
+    completed: Collection[int],
+    created: Collection[int],
+    selector: str,
+    failed_before: int = 0,
+    attempt: int | None = None,
+    leaving_is_active: bool = False,
+) -> ReplicaStatus:
+    """The counts of one replica type, from its pods within range.
+
+    A finished index counts as succeeded whether its pod is still there or not; `failed_before` keeps the
+    count of a finished job's failed pods. Ready are those of `attempt` alone, if one is given. A suspended
+    job's pods are active until they are gone (`leaving_is_active`): a queue gives their quota away.
+    """
+    alive = [pod for pod in pods if not pod.is_terminating]
+    active = [pod for pod in alive if pod.is_active]
+    if leaving_is_active:
+        active = [pod for pod in pods if pod.phase == "Running"]
+    ready = {pod.index for pod in alive if pod.is_ready and attempt in (None, pod.attempt)}
+    return ReplicaStatus(
+        active=len(active),
+        succeeded=len(completed),
+        failed=max(failed_before, sum(pod.is_failed for pod in alive)),
+        pending=sum(pod.phase == "Pending" and not pod.is_failed for pod in alive),
+        terminating=len(pods) - len(alive),
+        ready=f"{len(ready.union(completed))}/{wanted}",
+        selector=selector,
+        completed_indexes=format_ranges(completed),
+        created_indexes=format_ranges(created),
+    )

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why a pod ended: one failed, deleted or evicted pod as a Failure, and a Failure in words."""
+
+from __future__ import annotations
+
+import signal as signals
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from dglop.common.constants import MAX_MESSAGE
+from dglop.common.exitcodes import is_retryable, signal_of
+from dglop.common.lastwords import LastWords, read_last_words
+from dglop.common.names import pod_name
+from dglop.common.types import LastFailure, RestartPolicy
+
+if TYPE_CHECKING:
+    from dglop.common.views import PodView, Terminated
+
+__all__ = ("Cause", "Failure", "failure_of", "vanished")
+
+_DISRUPTION_REASONS: Final = frozenset(
+    {"Evicted", "Preempted", "Preempting", "NodeLost", "NodeShutdown", "Shutdown", "Terminated"}
+)
+_LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
+
+
+class Cause(StrEnum):
+    """Whose doing it was that a pod ended."""
+
+    OWN = "own"
+    """A program of the pod ended with an error."""
+    PEER = "peer"
+    """It ended because another pod did."""
+    LOST = "lost"
+    """It was deleted, or told to stop, by nobody of the job's."""
+    DISRUPTION = "disruption"
+    """Eviction, preemption, shutdown of the node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One pod's failure; `time` is None where nobody wrote it down."""
+
+    role: str
+    index: int
+    pod: str
+    cause: Cause
+    policy: RestartPolicy
+    process: str = ""
+    exit_code: int | None = None
+    signal: int | None = None
+    reason: str = ""
+    text: str = ""
+    time: datetime | None = None
+
+    @property
+    def is_retryable(self) -> bool:
+        if self.cause is Cause.OWN:
+            return is_retryable(self.policy, self.exit_code)
+        return self.policy is not RestartPolicy.NEVER
+
+    @property
+    def is_from_outside(self) -> bool:
+        return self.cause in (Cause.LOST, Cause.DISRUPTION)
+
+    @property
+    def order(self) -> tuple[datetime, bool]:
+        """The earliest first; at equal times the final one before those that may be tried again."""
+        return self.time or _LONG_AGO, self.is_retryable
+
+    @property
+    def message(self) -> str:
+        """What happened, in a sentence: pod, process, exit code, reason and last words."""
+        head = f"{self.pod}: {self._what()}"
+        whole = f"{head}: {self.text}" if self.text else head
+        return whole if len(whole) <= MAX_MESSAGE else whole[: MAX_MESSAGE - 1] + "…"
+
+    def to_wire(self) -> LastFailure:
+        return LastFailure(
+            pod_name=self.pod,
+            replica_type=self.role,
+            index=self.index,
+            process=self.process,
+            exit_code=self.exit_code,
+            signal=self.signal,
+            reason=self.reason,
+            message=self.message,
+            time=self.time,
+        )
+
+    def _what(self) -> str:
+        process = self.process or "pod"
+        extra = f" ({self.reason})" if self.reason and self.reason != "Error" else ""
+        if self.cause is Cause.PEER:
+            return f"{process} ended because of another pod{extra}"
+        if self.exit_code is None:
+            word = "was disrupted" if self.cause is Cause.DISRUPTION else "failed"
+            return f"pod was deleted{extra}" if self.cause is Cause.LOST else f"pod {word}{extra}"
+        code = f"exited with code {self.exit_code}"
+        if self.signal is not None:
+            code += f", {_signal_name(self.signal)}"
+        return f"{process} {code}{extra}"
+
+
+def failure_of(pod: PodView, role: str, policy: RestartPolicy) -> Failure | None:
+    """The failure of a pod that ended badly or is being deleted; None for any other pod."""
+    if pod.is_succeeded or not (pod.is_failed or pod.is_terminating):
+        return None
+    container, ended = _decisive(pod)
+    disruption = _disruption(pod)
+    if disruption:
+        return _from_outside(pod, role, policy, Cause.DISRUPTION, disruption)
+    if pod.is_terminating and not _ended_before_deletion(pod, ended):
+        return _from_outside(pod, role, policy, Cause.LOST, "Deleted")
+    words = read_last_words(ended.message) if ended else LastWords(text=pod.status.message or "")
+    code = ended.exit_code if ended and ended.exit_code != 0 else None
+    return Failure(
+        role=role,
+        index=pod.index,
+        pod=pod.name,
+        cause=_cause(words),
+        policy=policy,
+        process=words.process or container,
+        exit_code=code,
+        signal=words.signal or (ended.signal if ended else None) or signal_of(code),
+        reason=words.reason or (ended.reason if ended and code else "") or pod.status.reason or "",
+        text=words.text,
+        time=ended.finished_at if ended else None,
+    )
+
+
+def vanished(job: str, role: str, index: int, policy: RestartPolicy) -> Failure:
+    """The failure of a pod that was there and is gone without a trace."""
+    name = pod_name(job, role, index)
+    return Failure(role, index, name, Cause.LOST, policy, reason="Deleted")
+
+
+def _from_outside(pod: PodView, role: str, policy: RestartPolicy, cause: Cause, reason: str) -> Failure:
+    target = pod.condition("DisruptionTarget")
+    times = [pod.deletion_asked_at, target.last_transition_time if target else None]
+    text = (target.message if target else None) or pod.status.message or ""
+    known = [each for each in times if each]
+    return Failure(
+        role,
+        pod.index,
+        pod.name,
+        cause,
+        policy,
+        reason=reason,
+        text=text[:600],
+        time=min(known, default=None),
+    )
+
+
+def _disruption(pod: PodView) -> str:
+    target = pod.condition("DisruptionTarget")
+    if target is not None and target.status == "True":
+        return pod.status.reason or target.reason or "DisruptionTarget"
+    reason = pod.status.reason or ""
+    return reason if reason in _DISRUPTION_REASONS else ""
+
+
+def _decisive(pod: PodView) -> tuple[str, Terminated | None]:
+    """The container whose end decides: the main one, else the first init container that failed."""
+    ended = pod.main_terminated
+    if ended is not None:
+        return pod.main_name, ended
+    for each in pod.status.init_container_statuses:
+        if each.state.terminated and each.state.terminated.exit_code != 0:
+            return each.name, each.state.terminated
+    return "", None
+
+
+def _ended_before_deletion(pod: PodView, ended: Terminated | None) -> bool:
+    """Whether the failure came first and the deletion, as by a person who tidies up, only after it."""
+    asked = pod.deletion_asked_at
+    if ended is None or ended.exit_code == 0 or asked is None or ended.finished_at is None:
+        return False
+    return ended.finished_at < asked
+
+
+def _cause(words: LastWords) -> Cause:
+    return {"peer": Cause.PEER, "stop": Cause.LOST}.get(words.cause, Cause.OWN)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signals.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plan: what follows from a job, what is seen of it and the time; no I/O and no clock."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dglop.common.actions import Plan
+from dglop.common.children import settle_children
+from dglop.common.cleanup import clean_up, force_lost
+from dglop.common.conditions import is_finished
+from dglop.common.counting import replica_status
+from dglop.common.draft import AT_ONCE, Draft, controller_name
+from dglop.common.ending import conclude, note_created, tally
+from dglop.common.names import role_selector
+from dglop.common.reasons import ConditionType, Reason
+from dglop.common.starting import begin, fail, is_foreign, start, suspend
+from dglop.common.waiting import is_waiting_reason, waiting_reason
+from dglop.errors import SchemaError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from dglop.common.draft import Role
+    from dglop.common.kind import JobKind
+    from dglop.common.observed import Observed
+
+__all__ = ("Plan", "fail_plan", "plan")
+
+
+def plan(job: Any, observed: Observed, now: datetime, kind: JobKind[Any]) -> Plan:
+    """What to do about *job* now; the job itself is not changed.
+
+    Guarantees: what ends an attempt or the job is status only, so that it is written before any pod is
+    deleted for it. Terminal states are absorbing. The same arguments give the same plan.
+    """
+    if job.is_deleting:
+        return Plan(status=job.status)
+    draft = Draft.of(job, observed, now, kind)
+    if is_foreign(draft):
+        return Plan(status=job.status)
+    begin(draft)
+    try:
+        _step(draft)
+    except SchemaError as problem:
+        _forget_children(draft)
+        fail(draft, Reason.INVALID_SPEC, str(problem))
+    return _finish(draft)
+
+
+def fail_plan(job: Any, observed: Observed, now: datetime, kind: JobKind[Any], message: str) -> Plan:
+    """The plan after the API server refused a child: the job ends as InvalidSpec in the server's words."""
+    draft = Draft.of(job, observed, now, kind)
+    begin(draft)
+    if not draft.status.start_time:
+        draft.status.start_time = draft.now
+    fail(draft, Reason.INVALID_SPEC, message)
+    return _finish(draft)
+
+
+def _step(draft: Draft) -> None:
+    force_lost(draft)
+    if is_finished(draft.status):
+        clean_up(draft)
+        return
+    if draft.policy.suspend:
+        suspend(draft)
+        return
+    if not start(draft):
+        return
+    tally(draft)
+    if conclude(draft):
+        return
+    note_created(draft)
+    _show_running(draft)
+    settle_children(draft)
+
+
+def _show_running(draft: Draft) -> None:
+    deciding = [draft.roles[name] for name in draft.kind.deciding_roles(draft.job) if name in draft.roles]
+    if _all_ready(draft, deciding):
+        already = draft.status.is_true(ConditionType.RUNNING)
+        note = f"{draft.job.kind} {draft.job.name} is running"
+        if not already:
+            draft.conditions.running(note)
+            draft.event(Reason.RUNNING, note)
+        return
+    pods = [pod for role in draft.roles.values() for pod in draft.current(role)]
+    trouble = waiting_reason(draft.job.name, pods)
+    running = draft.status.get(ConditionType.RUNNING)
+    if trouble:
+        draft.conditions.waiting(*trouble)
+    elif running is not None and is_waiting_reason(running.reason):
+        draft.conditions.waiting(str(Reason.WAITING), "pods are on their way")
+
+
+def _all_ready(draft: Draft, deciding: list[Role]) -> bool:
+    wanted = sum(role.wanted for role in deciding)
+    ready = sum(
+        len({pod.index for pod in draft.current(role) if pod.is_ready} | role.completed) for role in deciding
+    )
+    return 0 < wanted <= ready
+
+
+def _finish(draft: Draft) -> Plan:
+    over = is_finished(draft.status)
+    for name, role in draft.roles.items():
+        before = draft.job.status.replica_statuses.get(name)
+        draft.status.replica_statuses[name] = replica_status(
+            role.pods,
+            wanted=role.wanted,
+            completed=role.completed,
+            created=role.created,
+            selector=role_selector(controller_name(draft.kind, draft.job), draft.job.name, name),
+            failed_before=before.failed if before and over else 0,
+            attempt=None if role.is_kept or not draft.is_gang else draft.status.attempt,
+            leaving_is_active=draft.policy.suspend and not over,
+        )
+    changed = draft.job.model_copy(update={"status": draft.status})
+    extra = draft.kind.status_extra(changed, draft.observed, draft.now)
+    if extra is not None:
+        draft.events.extend(extra.events)
+        if extra.lagging:
+            draft.wake(AT_ONCE)
+    draft.status = changed.status
+    return draft.to_plan()
+
+
+def _forget_children(draft: Draft) -> None:
+    draft.creates.clear()
+    draft.objects.clear()
+    draft.services.clear()
+    draft.delete_pods.clear()
+    draft.delete_services.clear()

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a job begins: its first sync, its start, its suspension and its return."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dglop.common.actions import Counter, DeleteService
+from dglop.common.conditions import is_finished
+from dglop.common.draft import AT_ONCE
+from dglop.common.reasons import ConditionType, Reason
+from dglop.common.validation import problems_of, restart_policy_overrides
+
+if TYPE_CHECKING:
+    from dglop.common.draft import Draft
+
+__all__ = ("begin", "fail", "is_foreign", "new_attempt", "start", "suspend")
+
+
+def is_foreign(draft: Draft) -> bool:
+    """Whether another controller runs the job, as under MultiKueue: then nothing of it is touched."""
+    manager = draft.policy.managed_by
+    return manager not in (None, "", draft.kind.managed_by)
+
+
+def begin(draft: Draft) -> None:
+    """What holds from the first sync on: the Created condition and attempt 1."""
+    status = draft.status
+    status.observed_generation = draft.job.generation or status.observed_generation
+    status.attempt = status.attempt or 1
+    if status.get(ConditionType.CREATED) is None:
+        note = f"{draft.job.kind} {draft.job.name} is created"
+        draft.conditions.created(note)
+        draft.event(Reason.CREATED, note)
+        draft.counters.append(Counter.CREATED)
+
+
+def fail(draft: Draft, reason: Reason | str, message: str) -> None:
+    """End the job as failed; its pods are cleaned by the plan that sees this written."""
+    if is_finished(draft.status):
+        return
+    draft.conditions.failed(reason, message)
+    draft.event(reason, message, warning=True)
+    draft.counters.append(Counter.FAILED)
+
+
+def start(draft: Draft) -> bool:
+    """Start or resume the job; False where its spec cannot be run, which has then ended it."""
+    status, job = draft.status, draft.job
+    resumed = status.is_true(ConditionType.SUSPENDED)
+    if status.start_time is not None and not resumed:
+        return True
+    problems = problems_of(draft)
+    if problems:
+        fail(draft, Reason.INVALID_SPEC, "; ".join(problems))
+        return False
+    if resumed:
+        note = f"{job.kind} {job.name} is resumed"
+        draft.conditions.resumed(note)
+        draft.event(Reason.RESUMED, note)
+    overridden = restart_policy_overrides(draft)
+    if overridden and status.start_time is None:
+        draft.event(
+            Reason.POD_RESTART_POLICY,
+            f"restartPolicy in the template of {', '.join(overridden)} is replaced by the replica spec's",
+            warning=True,
+        )
+    status.start_time = draft.now
+    status.attempt_start_time = draft.now
+    return True
+
+
+def suspend(draft: Draft) -> None:
+    """Write down the suspension first; then delete all pods and Services, whatever cleanPodPolicy says."""
+    status, job = draft.status, draft.job
+    if not status.is_true(ConditionType.SUSPENDED):
+        note = f"{job.kind} {job.name} is suspended"
+        draft.conditions.suspended(note)
+        draft.event(Reason.SUSPENDED, note)
+        if status.start_time is not None:
+            new_attempt(draft)
+        if draft.observed.pods or draft.observed.services:
+            draft.wake(AT_ONCE)
+        return
+    for pod in draft.observed.pods:
+        draft.delete(pod)
+    for service in draft.observed.services:
+        draft.delete_services.append(DeleteService(service.name, service.uid))
+
+
+def new_attempt(draft: Draft) -> None:
+    """Turn to the next attempt: what the pods of this one still do no longer counts.
+
+    The kubelet's restarts of their containers are kept in `restarts`, since they go with the pods.
+    """
+    status = draft.status
+    status.restart_count = max(status.restart_count, status.restarts + draft.live_restarts())
+    status.restarts = status.restart_count
+    status.attempt += 1
+    status.attempt_start_time = draft.now
+    for role in draft.roles.values():
+        if role.is_kept:
+            continue
+        role.created.clear()
+        if draft.is_gang:
+            role.completed.clear()

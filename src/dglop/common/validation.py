@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong with a job's spec, in sentences that say what to do."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from dglop.common.constants import MAX_NAME
+from dglop.common.names import longest_pod_name
+from dglop.common.pods import extra_objects, pod_manifest, services
+from dglop.errors import SchemaError
+
+if TYPE_CHECKING:
+    from dglop.common.draft import Draft
+    from dglop.common.types import RunPolicy
+
+__all__ = ("problems_of", "restart_policy_overrides")
+
+_DNS_1035: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+
+
+def problems_of(draft: Draft) -> list[str]:
+    """All that would keep the job from running; empty where nothing would."""
+    return [
+        *_name_problems(draft),
+        *_policy_problems(draft.policy),
+        *draft.kind.validate(draft.job),
+    ] or _build_problems(draft)
+
+
+def restart_policy_overrides(draft: Draft) -> list[str]:
+    """Replica types whose template states a restartPolicy, which the replica spec's takes the place of."""
+    found = []
+    for name, role in draft.roles.items():
+        spec: Any = role.spec.template.get("spec")
+        stated = spec.get("restartPolicy") if isinstance(spec, dict) else None
+        if stated and stated != str(role.policy):
+            found.append(name)
+    return found
+
+
+def _name_problems(draft: Draft) -> list[str]:
+    name = draft.job.name
+    if not _DNS_1035.fullmatch(name):
+        return [
+            f"metadata.name {name!r} must begin with a lower-case letter and consist of lower-case letters, "
+            "digits and '-', since the job's Service is named after it"
+        ]
+    if not draft.roles:
+        return ["the spec names no replicas, so there is nothing to run"]
+    longest = longest_pod_name(name, {role.name: role.wanted for role in draft.roles.values()})
+    if len(longest) > MAX_NAME:
+        excess = len(longest) - MAX_NAME
+        return [
+            f"the pod {longest} would have a name of {len(longest)} characters, {MAX_NAME} are allowed: "
+            f"make metadata.name at least {excess} shorter"
+        ]
+    return []
+
+
+def _policy_problems(policy: RunPolicy) -> list[str]:
+    """The bounds that the CRD sets, again: a job may come from a place without it."""
+    least = {
+        "ttlSecondsAfterFinished": (policy.ttl_seconds_after_finished, 0),
+        "activeDeadlineSeconds": (policy.active_deadline_seconds, 1),
+        "backoffLimit": (policy.backoff_limit, 0),
+        "startDeadlineSeconds": (policy.start_deadline_seconds, 1),
+        "progressDeadlineSeconds": (policy.progress_deadline_seconds, 1),
+        "podForceDeleteAfterSeconds": (policy.pod_force_delete_after_seconds, 0),
+        "disruptionLimit": (policy.disruption_limit, 0),
+    }
+    return [
+        f"runPolicy.{name} is {value} and must be at least {bound}"
+        for name, (value, bound) in least.items()
+        if value is not None and value < bound
+    ]
+
+
+def _build_problems(draft: Draft) -> list[str]:
+    """Whether the children can be built at all; each role is tried with its first replica."""
+    try:
+        services(draft)
+        extra_objects(draft)
+    except SchemaError as problem:
+        return [str(problem)]
+    found = []
+    for role in draft.roles.values():
+        try:
+            pod_manifest(draft, role, 0)
+        except SchemaError as problem:
+            found.append(f"{role.name}.template: {problem}")
+    return found
