@@ -175,7 +175,7 @@ def _short(path: Path) -> str:
 async def _demo(report: Report) -> None:
     began = time.monotonic()
     stack = await asyncio.to_thread(hack_stack.bring_up, report)
-    async with await Client.connect(ClientConfig(kubeconfig=stack.kubeconfig)) as client:
+    async with await Client.connect(ClientConfig(kubeconfig=str(stack.kubeconfig))) as client:
         name = await asyncio.to_thread(_submit, stack)
         follower = Follower(client, name)
         await _follow(follower, report)
