@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a job kind plugs in: two members that it must have, and hooks that it may have."""
 
+# ruff: noqa: ARG002 - a hook's usual answer does not look at its arguments
+
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
@@ -55,8 +57,8 @@ class JobKind(ABC, Generic[JobT]):
 
     `replicas` and `configure` must be written; every other method is a hook with the usual answer.
     All are pure: no I/O, no clock, and nothing kept between calls. A job that a hook is given is a copy
-    with `default` applied. Hooks that decide (`phases`, `restart_exempt`, `success`) see the status as it was
-    read, so that they rest on what is written and survive a crash; `status_extra` sees and changes the new one.
+    with `default` applied. Hooks that decide (`phases`, `restart_exempt`, `success`) see the status as it
+    was read, so that they rest on what is written and survive a crash; `status_extra` sees the new one.
 
     Attributes
     ----------

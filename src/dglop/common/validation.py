@@ -43,19 +43,21 @@ def restart_policy_overrides(draft: Draft) -> list[str]:
 def _name_problems(draft: Draft) -> list[str]:
     name = draft.job.name
     if not _DNS_1035.fullmatch(name):
-        return [
+        problem = (
             f"metadata.name {name!r} must begin with a lower-case letter and consist of lower-case letters, "
             "digits and '-', since the job's Service is named after it"
-        ]
+        )
+        return [problem]
     if not draft.roles:
         return ["the spec names no replicas, so there is nothing to run"]
     longest = longest_pod_name(name, {role.name: role.wanted for role in draft.roles.values()})
     if len(longest) > MAX_NAME:
         excess = len(longest) - MAX_NAME
-        return [
+        problem = (
             f"the pod {longest} would have a name of {len(longest)} characters, {MAX_NAME} are allowed: "
             f"make metadata.name at least {excess} shorter"
-        ]
+        )
+        return [problem]
     return []
 
 
