@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DGLJob as a kind of the base job controller."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dglop.common.kind import Gate, JobKind, RestartScope, StatusExtra
+from dglop.common.types import CleanPodPolicy, ReplicaSpec, RestartPolicy
+from dglop.dgljob import partition
+from dglop.dgljob.api import DGLJob
+from dglop.dgljob.enums import LauncherCreationPolicy, Phase, Role
+from dglop.dgljob.objects import CONTROLLER_NAME, headless_service, job_objects
+from dglop.dgljob.pods.build import build
+from dglop.dgljob.pods.context import PodContext
+from dglop.dgljob.pods.main import main_name
+from dglop.dgljob.pods.template import partitioner_template
+from dglop.dgljob.progressing import progress
+from dglop.dgljob.reasons import Reason
+from dglop.dgljob.shape import Shape
+from dglop.dgljob.validation import problems
+from dglop.errors import SchemaError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from datetime import datetime
+
+    from dglop.common.observed import Observed
+    from dglop.common.replica import Replica
+    from dglop.common.types import LastFailure
+    from dglop.dgljob.options import KindOptions
+    from dglop.runtime.api import RawPod
+
+__all__ = ("DGLJobKind",)
+
+_RESTART = {
+    Role.PARTITIONER: RestartPolicy.ON_FAILURE,
+    Role.WORKER: RestartPolicy.EXIT_CODE,
+    Role.LAUNCHER: RestartPolicy.ON_FAILURE,
+}
+
+
+class DGLJobKind(JobKind[DGLJob]):
+    """Partition, dispatch, train: which pods a DGLJob has when, and what is in them."""
+
+    clean_pod_policy: ClassVar[CleanPodPolicy] = CleanPodPolicy.RUNNING
+    controller_name: ClassVar[str] = CONTROLLER_NAME
+
+    def __init__(self, options: KindOptions) -> None:
+        self._options = options
+
+    def replicas(self, job: DGLJob) -> Mapping[str, ReplicaSpec]:
+        shape = Shape.of(job)
+        found: dict[str, ReplicaSpec] = {}
+        if shape.partitions:
+            found[Role.PARTITIONER] = _partitioner(job)
+        for role in (Role.WORKER, Role.LAUNCHER):
+            if job.spec.replicas_of(role):
+                found[role] = _replica_spec(job, role)
+        return found
+
+    def configure(self, pod: RawPod, replica: Replica[DGLJob]) -> None:
+        build(pod, PodContext(replica, self._options))
+
+    def main_container(self, job: DGLJob, role: str, pod: RawPod) -> str | None:  # noqa: ARG002
+        return main_name(job.spec.main_container, pod) or None
+
+    def validate(self, job: DGLJob) -> Sequence[str]:
+        return problems(job)
+
+    def phases(self, job: DGLJob, observed: Observed) -> Mapping[str, Gate]:
+        shape, status = Shape.of(job), job.status
+        gates: dict[str, Gate] = {}
+        if shape.partitions:
+            gates[Role.PARTITIONER] = partition.gate(status.partition, observed.pod(Role.PARTITIONER))
+            gates[Role.WORKER] = Gate.OPEN if status.is_latched else Gate.HOLD
+        waits = job.spec.launcher_creation_policy is LauncherCreationPolicy.WAIT_FOR_WORKERS_READY
+        if not shape.launcher_only and waits and status.phase is not Phase.TRAINING:
+            gates[Role.LAUNCHER] = Gate.HOLD
+        return gates
+
+    def serving(self, job: DGLJob) -> Collection[str]:
+        return (Role.PARTITIONER,) if Shape.of(job).serves else ()
+
+    def deciding_roles(self, job: DGLJob) -> Sequence[str]:
+        return [Role.LAUNCHER if Shape.of(job).launcher_only else Role.WORKER]
+
+    def success(self, job: DGLJob, observed: Observed, completed: Mapping[str, Collection[int]]) -> bool:
+        """Success waits for the phase, so that each phase is seen however fast the pods were."""
+        return job.status.phase is Phase.TRAINING and super().success(job, observed, completed)
+
+    def restart_scope(self, job: DGLJob) -> RestartScope:  # noqa: ARG002
+        """One failed Worker restarts all: DGL knows its peers by their addresses."""
+        return RestartScope.JOB
+
+    def restart_exempt(self, job: DGLJob, observed: Observed) -> Collection[str]:
+        pod = observed.pod(Role.PARTITIONER)
+        return (Role.PARTITIONER,) if partition.is_exempt(job.status.partition, pod) else ()
+
+    def services(self, job: DGLJob) -> Sequence[dict[str, Any]] | None:
+        return [headless_service(job)]
+
+    def extra_objects(self, job: DGLJob) -> Sequence[dict[str, Any]]:
+        return job_objects(job, self._options.tokens)
+
+    def last_progress(self, job: DGLJob, observed: Observed) -> datetime | None:  # noqa: ARG002
+        return job.status.trainer.last_updated_time if job.status.trainer else None
+
+    def failure_reason(self, job: DGLJob, failure: LastFailure) -> str | None:  # noqa: ARG002
+        return Reason.PARTITION_FAILED if failure.replica_type == Role.PARTITIONER else None
+
+    def status_extra(self, job: DGLJob, observed: Observed, now: datetime) -> StatusExtra | None:
+        return progress(job, observed, now)
+
+
+def _replica_spec(job: DGLJob, role: Role) -> ReplicaSpec:
+    stated = job.spec.dgl_replica_specs[role]
+    return ReplicaSpec(
+        replicas=stated.replicas,
+        restart_policy=stated.restart_policy or _RESTART[role],
+        template=stated.template or {},
+    )
+
+
+def _partitioner(job: DGLJob) -> ReplicaSpec:
+    stated = job.spec.dgl_replica_specs.get(Role.PARTITIONER)
+    template = stated.template if stated and stated.template else None
+    if template is None:
+        try:
+            worker = job.spec.template_of(Role.WORKER) or {}
+            template = partitioner_template(worker, job.spec.main_container)
+        except SchemaError:
+            template = {}  # validation says what is wrong with the Worker's template
+    policy = stated.restart_policy if stated else None
+    return ReplicaSpec(replicas=1, restart_policy=policy or _RESTART[Role.PARTITIONER], template=template)

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The partition of a job: latched once made, lost with the pod that serves it, made again when needed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from dglop.common.actions import JobEvent
+from dglop.common.counting import parse_ranges
+from dglop.common.kind import Gate
+from dglop.dgljob.enums import PartitionState, Role
+from dglop.dgljob.pods.names import FETCH, SERVE
+from dglop.dgljob.reasons import Reason
+from dglop.dgljob.status import NONE_YET, DGLJobStatus, PartitionStatus
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from dglop.common.observed import Observed
+    from dglop.common.views import PodView
+    from dglop.dgljob.shape import Shape
+
+__all__ = ("advance", "gate", "is_exempt", "must_fetch")
+
+
+def gate(partition: PartitionStatus | None, pod: PodView | None) -> Gate:
+    """Whether a Partitioner may be made: until the parts are there, and never beside one that is lost."""
+    if partition is None:
+        return Gate.OPEN
+    if partition.is_latched:
+        return Gate.HOLD
+    return Gate.CLOSED if _is_lost_one(partition, pod) else Gate.OPEN
+
+
+def is_exempt(partition: PartitionStatus | None, pod: PodView | None) -> bool:
+    """Whether a Partitioner's loss counts nowhere: once its parts were there, until a new one is made."""
+    if partition is None or not partition.partitioner_uid:
+        return False
+    return partition.is_latched or pod is None or _is_lost_one(partition, pod)
+
+
+def advance(status: DGLJobStatus, observed: Observed, shape: Shape, now: datetime) -> list[JobEvent]:
+    """Brings `status.partition` up to what is seen, in place; what people should know is returned."""
+    if status.partition is None:
+        status.partition = PartitionStatus(mode=shape.mode, total=shape.parts)
+        if not shape.partitions:
+            status.partition.state = PartitionState.SKIPPED
+    partition = status.partition
+    if not shape.partitions or status.completion_time is not None:
+        return _note_failure(status)
+    pod = observed.pod(Role.PARTITIONER)
+    if status.is_true("Suspended"):
+        return _suspended(status, shape)
+    if partition.is_latched:
+        return _check_lost(status, observed, shape, now)
+    if pod is None or _is_lost_one(partition, pod):
+        return []
+    return _watch(status, pod, shape, now)
+
+
+def must_fetch(status: DGLJobStatus, observed: Observed, shape: Shape) -> bool:
+    """Whether a Worker of the present attempt is still without its part."""
+    before = status.replica_statuses.get(Role.WORKER)
+    done = parse_ranges(before.completed_indexes) if before else set()
+    have = {
+        pod.index for pod in observed.pods_of(Role.WORKER) if pod.attempt == status.attempt and fetched(pod)
+    }
+    return not set(range(shape.workers)) <= done | have
+
+
+def fetched(pod: PodView) -> bool:
+    """Whether the Worker has its part: fetched, or its main container has started, which is later."""
+    init = pod.container(FETCH)
+    if init and init.state.terminated and init.state.terminated.exit_code == 0:
+        return True
+    main = pod.main
+    return main is not None and (main.state.running is not None or main.state.terminated is not None)
+
+
+def _is_lost_one(partition: PartitionStatus, pod: PodView | None) -> bool:
+    return not partition.is_latched and pod is not None and pod.uid == partition.partitioner_uid
+
+
+def _watch(status: DGLJobStatus, pod: PodView, shape: Shape, now: datetime) -> list[JobEvent]:
+    """A Partitioner is there whose parts are not latched yet."""
+    partition = _of(status)
+    main = pod.main
+    if main is None or not (main.state.running or main.state.terminated):
+        return []
+    if partition.state is not PartitionState.RUNNING:
+        partition.state = PartitionState.RUNNING
+        partition.ready = f"0/{shape.parts}"
+        partition.attempt = status.attempt
+        partition.start_time = main.state.running.started_at if main.state.running else now
+        partition.completion_time = None
+        partition.message = None
+    ended = pod.main_terminated
+    if ended is None or ended.exit_code != 0:
+        return []
+    if shape.serves:
+        server = pod.container(SERVE)
+        if pod.phase in ("Failed", "Succeeded"):
+            # The parts were made, but nobody serves them any more: this one counts as lost.
+            partition.partitioner_uid = pod.uid
+            return _unlatch(status)
+        if pod.is_terminating or server is None or not server.ready:
+            return []
+    return _latch(status, pod, shape, ended.message, ended.finished_at or now)
+
+
+def _latch(
+    status: DGLJobStatus, pod: PodView, shape: Shape, message: str, finished: datetime
+) -> list[JobEvent]:
+    partition = _of(status)
+    said = _said(message)
+    reused = said.get("reused") is True
+    partition.state = PartitionState.REUSED if reused else PartitionState.SUCCEEDED
+    partition.ready = f"{shape.parts}/{shape.parts}"
+    partition.bytes = _number(said.get("bytes"))
+    partition.manifest_hash = str(said["manifest"]) if said.get("manifest") else None
+    partition.partitioner_uid = pod.uid
+    partition.completion_time = finished.replace(microsecond=0)
+    partition.message = _sentence(said)
+    note = f"{shape.parts} parts are ready" + (f": {partition.message}" if partition.message else "")
+    return [JobEvent(Reason.PARTITIONED, note)]
+
+
+def _check_lost(status: DGLJobStatus, observed: Observed, shape: Shape, now: datetime) -> list[JobEvent]:
+    """Latched parts on an emptyDir go with their pod; that matters only while somebody must fetch."""
+    if not shape.serves or not observed.is_settled(Role.PARTITIONER):
+        return []
+    partition = _of(status)
+    pod = observed.pod(Role.PARTITIONER)
+    alive = (
+        pod is not None
+        and pod.uid == partition.partitioner_uid
+        and not pod.is_terminating
+        and pod.phase not in ("Failed", "Succeeded")
+    )
+    if alive or not must_fetch(status, observed, shape):
+        return []
+    if any(each.attempt == status.attempt for each in observed.pods_of(Role.WORKER)):
+        _new_attempt(status, now)
+    return _unlatch(status)
+
+
+def _new_attempt(status: DGLJobStatus, now: datetime) -> None:
+    """Parts of two partitionings never mix: whoever began with the old ones begins anew, uncounted."""
+    status.attempt += 1
+    status.attempt_start_time = now
+    for role in (Role.WORKER, Role.LAUNCHER):
+        if role in status.replica_statuses:
+            status.replica_statuses[role].created_indexes = ""
+
+
+def _suspended(status: DGLJobStatus, shape: Shape) -> list[JobEvent]:
+    partition = _of(status)
+    if not shape.serves:
+        return []
+    latched = partition.is_latched
+    events = _unlatch(status) if latched else []
+    partition.partitioner_uid = None
+    partition.state = PartitionState.PENDING
+    partition.ready = NONE_YET
+    return events
+
+
+def _unlatch(status: DGLJobStatus) -> list[JobEvent]:
+    partition = _of(status)
+    partition.state = PartitionState.PENDING
+    partition.ready = NONE_YET
+    partition.manifest_hash = None
+    partition.bytes = None
+    partition.completion_time = None
+    partition.message = "the parts went with the pod that served them"
+    if Role.PARTITIONER in status.replica_statuses:
+        status.replica_statuses[Role.PARTITIONER].created_indexes = ""
+    return [
+        JobEvent(Reason.PARTS_LOST, "The parts went with the Partitioner; they are made again", "Warning")
+    ]
+
+
+def _note_failure(status: DGLJobStatus) -> list[JobEvent]:
+    partition, failure = _of(status), status.last_failure
+    running = partition.state in (PartitionState.PENDING, PartitionState.RUNNING)
+    if status.is_true("Failed") and failure and failure.replica_type == Role.PARTITIONER and running:
+        partition.state = PartitionState.FAILED
+        partition.message = failure.message[:1024] or None
+    return []
+
+
+def _of(status: DGLJobStatus) -> PartitionStatus:
+    if status.partition is None:
+        raise ValueError("status.partition is set before anything is read from it")
+    return status.partition
+
+
+def _said(message: str) -> dict[str, Any]:
+    try:
+        found = json.loads(message)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _number(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _sentence(said: dict[str, Any]) -> str | None:
+    nodes, edges, cut = (_number(said.get(key)) for key in ("nodes", "edges", "edgeCut"))
+    words = []
+    if nodes is not None:
+        words.append(f"{nodes} nodes")
+    if edges is not None:
+        words.append(f"{edges} edges")
+    if cut is not None and edges:
+        words.append(f"edge cut {100 * cut / edges:.1f} %")
+    return ", ".join(words) or None

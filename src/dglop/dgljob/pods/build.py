@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pods of a DGLJob from their templates, one function a role."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dglop.dgljob.enums import Role
+from dglop.dgljob.pods.command import run_builtin, wrap_command
+from dglop.dgljob.pods.delivery import add_delivery
+from dglop.dgljob.pods.env import main_env, merge_env
+from dglop.dgljob.pods.fetch import add_fetch
+from dglop.dgljob.pods.serve import add_serve
+from dglop.dgljob.pods.shm import add_shm
+from dglop.dgljob.pods.volumes import add_output, add_parts, add_run, add_secret, mount_parts
+from dglop.dglrun import contract
+
+if TYPE_CHECKING:
+    from dglop.dgljob.pods.context import PodContext
+    from dglop.runtime.api import RawContainer, RawPod
+
+__all__ = ("build",)
+
+
+def build(pod: RawPod, ctx: PodContext) -> None:
+    """Makes the pod of one replica out of its template, in place.
+
+    Raises SchemaError where the template is malformed; `validate` says so before.
+    """
+    main = pod.container(ctx.replica.main or 0)
+    if ctx.role is Role.WORKER:
+        _worker(pod, ctx, main)
+    elif ctx.role is Role.PARTITIONER:
+        _partitioner(pod, ctx, main)
+    else:
+        _launcher(pod, ctx, main)
+    merge_env(main, main_env(ctx))
+    add_shm(pod, main, ctx.spec.shm_size)
+    main.data.setdefault("terminationMessagePolicy", "FallbackToLogsOnError")
+    _shut_out(pod)
+
+
+def _worker(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
+    wrap_command(main, ctx.spec.python, "worker")
+    add_parts(pod, ctx)
+    add_output(pod, ctx, main)
+    add_run(pod, main)
+    add_secret(pod, ctx, main)
+    mount_parts(ctx, main, read_only=True)
+    add_fetch(pod, ctx, main)
+    add_delivery(pod, ctx.options.delivery_image)
+    for server in range(ctx.spec.network.port_count):
+        main.add_port(f"dgl-{server}", ctx.spec.network.port_base + server)
+    main.add_port("dgl-rendezvous", contract.RENDEZVOUS_PORT)
+    main.add_port("dgl-master", ctx.spec.network.master_port)
+    main.data.setdefault(
+        "readinessProbe",
+        {
+            "exec": {"command": ["test", "-f", contract.READY_FILE]},
+            "periodSeconds": 2,
+            "timeoutSeconds": 10,
+            "failureThreshold": 3,
+        },
+    )
+
+
+def _partitioner(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
+    if ctx.spec.template_of(Role.PARTITIONER):
+        wrap_command(main, ctx.spec.python, "partition")
+    else:
+        run_builtin(main, ctx.spec.python, "partition")
+    _dataset_secret(ctx, main)
+    add_parts(pod, ctx)
+    mount_parts(ctx, main, read_only=False)
+    add_run(pod, main)
+    if ctx.shape.serves:
+        add_serve(pod, ctx, main)
+    add_delivery(pod, ctx.options.delivery_image)
+
+
+def _launcher(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
+    """The user's own program, run as it is; dglrun has no part in it."""
+    add_output(pod, ctx, main)
+    if ctx.shape.on_claim:
+        add_parts(pod, ctx)
+        mount_parts(ctx, main, read_only=False)
+
+
+def _dataset_secret(ctx: PodContext, main: RawContainer) -> None:
+    dataset = ctx.spec.dataset
+    if dataset and dataset.secret_ref:
+        main.data.setdefault("envFrom", []).append({"secretRef": {"name": dataset.secret_ref.name}})
+
+
+def _shut_out(pod: RawPod) -> None:
+    """No token of the API server unless the template asks for one, and no variables of foreign Services."""
+    if not pod.spec.get("serviceAccountName"):
+        pod.spec.setdefault("automountServiceAccountToken", False)
+    pod.spec.setdefault("enableServiceLinks", False)

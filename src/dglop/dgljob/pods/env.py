@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Environment variables of a job's containers: the contract with dglrun, and who may change what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dglop.dgljob.enums import Role
+from dglop.dgljob.pods.names import OUTPUT_DIR, SECRET_DIR
+from dglop.dgljob.secret import PARTS_TOKEN, STATUS_TOKEN
+from dglop.dglrun import contract
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dglop.dgljob.pods.context import PodContext
+    from dglop.runtime.api import RawContainer
+
+__all__ = ("as_list", "fetch_env", "identity_env", "main_env", "merge_env")
+
+EnvValue = str | dict[str, Any]
+
+# Everything else that the operator sets says who the pod is or what the gang has agreed on.
+USERS_TO_CHANGE = frozenset(
+    {
+        contract.ENV_OUTPUT_DIR,
+        contract.ENV_WORKSPACE,
+        contract.ENV_DATASET_NAME,
+        contract.ENV_DATASET_URL,
+        "DGL_OPERATOR_ENV",
+        "DGL_OPERATOR_PHASE_ENV",
+    }
+)
+
+# Upstream's word for what a container does, kept for programs that read it.
+_PHASES = {Role.PARTITIONER: "Partitioner", Role.LAUNCHER: "Launcher_Workload"}
+
+
+def identity_env(ctx: PodContext) -> dict[str, EnvValue]:
+    """Who the pod is, and where the parts are."""
+    job, shape = ctx.job, ctx.shape
+    env: dict[str, EnvValue] = {
+        contract.ENV_JOB_NAME: job.name,
+        contract.ENV_JOB_NAMESPACE: job.namespace,
+        contract.ENV_JOB_UID: job.uid,
+        contract.ENV_ATTEMPT: str(ctx.replica.attempt),
+        contract.ENV_REPLICA_TYPE: str(ctx.role),
+        contract.ENV_REPLICA_INDEX: str(ctx.replica.index),
+        contract.ENV_POD_NAME: _field("metadata.name"),
+        contract.ENV_POD_IP: _field("status.podIP"),
+        contract.ENV_NUM_WORKERS: str(shape.workers),
+        contract.ENV_NUM_PARTS: str(shape.parts),
+        contract.ENV_WORKSPACE: ctx.spec.workspace,
+    }
+    if not shape.launcher_only or shape.on_claim:
+        env[contract.ENV_PARTS_DIR] = ctx.spec.storage.mount_path
+    return env
+
+
+def fetch_env(ctx: PodContext) -> dict[str, EnvValue]:
+    """Where a Worker's part comes from, and which one is the right one."""
+    env = identity_env(ctx)
+    if ctx.shape.serves:
+        env[contract.ENV_PARTS_URL] = f"http://{ctx.partitioner_host}:{contract.PARTS_PORT}"
+        env[contract.ENV_PARTS_TOKEN_FILE] = f"{SECRET_DIR}/{PARTS_TOKEN}"
+    if ctx.manifest_hash:
+        env[contract.ENV_MANIFEST_HASH] = ctx.manifest_hash
+    if ctx.shape.existing:
+        env["DGLJOB_PARTS_EXISTING"] = "1"
+    env[contract.ENV_FETCH_RETRIES] = str(ctx.spec.dispatch.retries)
+    env[contract.ENV_FETCH_TIMEOUT_SECONDS] = str(ctx.spec.dispatch.timeout_seconds)
+    return env
+
+
+def serve_env(ctx: PodContext) -> dict[str, EnvValue]:
+    """What the parts server needs."""
+    return {**identity_env(ctx), contract.ENV_PARTS_TOKEN_FILE: f"{SECRET_DIR}/{PARTS_TOKEN}"}
+
+
+def main_env(ctx: PodContext) -> dict[str, EnvValue]:
+    """What the main container of any role is told."""
+    env = identity_env(ctx)
+    env["DGL_OPERATOR_ENV"] = "1"
+    if ctx.role in _PHASES:
+        env["DGL_OPERATOR_PHASE_ENV"] = _PHASES[ctx.role]
+    if ctx.role is Role.PARTITIONER:
+        return env | _partition_env(ctx)
+    env[contract.ENV_OUTPUT_DIR] = OUTPUT_DIR
+    return env | _worker_env(ctx) if ctx.role is Role.WORKER else env
+
+
+def _worker_env(ctx: PodContext) -> dict[str, EnvValue]:
+    spec = ctx.spec
+    env: dict[str, EnvValue] = {
+        contract.ENV_NUM_TRAINERS: str(spec.slots_per_worker),
+        contract.ENV_NUM_SERVERS: str(spec.num_servers),
+        contract.ENV_NUM_SAMPLERS: str(spec.num_samplers),
+        contract.ENV_RENDEZVOUS_HOST: ctx.first_worker_host,
+        contract.ENV_RENDEZVOUS_PORT: str(contract.RENDEZVOUS_PORT),
+        contract.ENV_PORT_BASE: str(spec.network.port_base),
+        contract.ENV_MASTER_PORT: str(spec.network.master_port),
+        contract.ENV_PARTS_TOKEN_FILE: f"{SECRET_DIR}/{PARTS_TOKEN}",
+    }
+    if ctx.manifest_hash:
+        env[contract.ENV_MANIFEST_HASH] = ctx.manifest_hash
+    if ctx.shape.existing:
+        env["DGLJOB_PARTS_EXISTING"] = "1"
+    url = ctx.options.status_url(ctx.job.namespace, ctx.job.name)
+    if url:
+        env[contract.ENV_STATUS_URL] = url
+        env[contract.ENV_STATUS_TOKEN_FILE] = f"{SECRET_DIR}/{STATUS_TOKEN}"
+    return env
+
+
+def _partition_env(ctx: PodContext) -> dict[str, EnvValue]:
+    env: dict[str, EnvValue] = {}
+    dataset = ctx.spec.dataset
+    if dataset and dataset.name:
+        env[contract.ENV_DATASET_NAME] = dataset.name
+    if dataset and dataset.url:
+        env[contract.ENV_DATASET_URL] = dataset.url
+    if dataset and dataset.format:
+        env["DGLJOB_DATASET_FORMAT"] = dataset.format
+    return env
+
+
+def merge_env(main: RawContainer, ours: Mapping[str, EnvValue]) -> None:
+    """Puts `ours` before the user's own, so that those can refer to it by $(NAME).
+
+    A variable that both state is the user's where the user may change it, else ours.
+    """
+    users = [each for each in main.data.get("env") or [] if isinstance(each, dict)]
+    theirs = {str(each.get("name")) for each in users} & USERS_TO_CHANGE
+    first = as_list({name: value for name, value in ours.items() if name not in theirs})
+    rest = [each for each in users if each.get("name") not in ours or each.get("name") in theirs]
+    main.data["env"] = [*first, *rest]
+
+
+def as_list(env: Mapping[str, EnvValue]) -> list[dict[str, Any]]:
+    """Variables as the API server reads them."""
+    return [
+        {"name": name, "value": value} if isinstance(value, str) else {"name": name, "valueFrom": value}
+        for name, value in env.items()
+    ]
+
+
+def _field(path: str) -> dict[str, Any]:
+    return {"fieldRef": {"fieldPath": path}}

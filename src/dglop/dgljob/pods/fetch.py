@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The init container of a Worker that fetches its part and verifies it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dglop.dgljob.pods.env import fetch_env
+from dglop.dgljob.pods.names import FETCH
+from dglop.dgljob.pods.sidekick import dglrun_container, plain_resources
+from dglop.dgljob.pods.volumes import add_secret, mount_parts
+
+if TYPE_CHECKING:
+    from dglop.dgljob.pods.context import PodContext
+    from dglop.runtime.api import RawContainer, RawPod
+
+__all__ = ("add_fetch",)
+
+
+def add_fetch(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
+    """Adds `dglrun fetch` after the user's init containers; on a claim it only verifies."""
+    container = dglrun_container(
+        FETCH,
+        "fetch",
+        main=main,
+        python=ctx.spec.python,
+        env=fetch_env(ctx),
+        resources=plain_resources(main),
+    )
+    mount_parts(ctx, container, read_only=ctx.shape.on_claim)
+    if ctx.shape.serves:
+        add_secret(pod, ctx, container)
+    pod.add_init_container(container.data)

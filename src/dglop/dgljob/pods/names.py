@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names and paths that the operator claims inside a job's pods."""
+
+from __future__ import annotations
+
+from dglop.dglrun import contract
+
+__all__ = (
+    "DELIVER",
+    "FETCH",
+    "OUTPUT_DIR",
+    "OWN_CONTAINERS",
+    "OWN_VOLUME_PREFIX",
+    "RESERVED_PATHS",
+    "SECRET_DIR",
+    "SERVE",
+    "SHM_DIR",
+    "ZIPAPP",
+    "ZIPAPP_DIR",
+    "Volume",
+)
+
+DELIVER = "dglop-deliver"
+FETCH = "dglop-fetch"
+SERVE = "dglrun-serve"
+OWN_CONTAINERS = (DELIVER, FETCH, SERVE)
+
+ZIPAPP_DIR = "/opt/dglrun"
+ZIPAPP = f"{ZIPAPP_DIR}/{contract.ZIPAPP_NAME}"
+SECRET_DIR = "/etc/dglrun"  # noqa: S105 - a folder, not a secret
+OUTPUT_DIR = "/dgl_workspace/output"
+SHM_DIR = "/dev/shm"  # noqa: S108 - a mount point inside the pod
+RESERVED_PATHS = (contract.RUN_DIR, ZIPAPP_DIR, SECRET_DIR)
+
+OWN_VOLUME_PREFIX = "dglop-"
+
+
+class Volume:
+    """Names of the volumes that the operator adds."""
+
+    ZIPAPP = "dglop-zipapp"
+    RUN = "dglop-run"
+    PARTS = "dglop-parts"
+    OUTPUT = "dglop-output"
+    SHM = "dglop-shm"
+    SECRET = "dglop-tokens"  # noqa: S105 - a volume's name

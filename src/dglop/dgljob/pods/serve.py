@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The second container of a Partitioner that keeps its parts on an emptyDir: it serves them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dglop.dgljob.pods.env import serve_env
+from dglop.dgljob.pods.names import SERVE
+from dglop.dgljob.pods.sidekick import dglrun_container
+from dglop.dgljob.pods.volumes import add_run, add_secret, mount_parts
+from dglop.dglrun import contract
+
+if TYPE_CHECKING:
+    from dglop.dgljob.pods.context import PodContext
+    from dglop.runtime.api import RawContainer, RawPod
+
+__all__ = ("add_serve",)
+
+
+def add_serve(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
+    """Adds `dglrun serve`, which is ready once all parts can be fetched and ends with the job."""
+    container = dglrun_container(SERVE, "serve", main=main, python=ctx.spec.python, env=serve_env(ctx))
+    container.add_port("parts", contract.PARTS_PORT)
+    container.data["readinessProbe"] = {
+        "httpGet": {"path": "/readyz", "port": contract.PARTS_PORT},
+        "periodSeconds": 1,
+        "timeoutSeconds": 5,
+        "failureThreshold": 3,
+    }
+    mount_parts(ctx, container, read_only=True)
+    add_secret(pod, ctx, container)
+    add_run(pod, container)
+    pod.spec["containers"].append(container.data)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The spec of a DGLJob, with the rules that the API server checks."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from dglop.common.types import CleanPodPolicy, JobSpec, ReplicaSpec, RunPolicy
+from dglop.dgljob.enums import (
+    LauncherCreationPolicy,
+    LaunchMode,
+    PartitionMode,
+    Role,
+    TrainingLayout,
+)
+from dglop.dgljob.storage import (
+    IMMUTABLE,
+    Dataset,
+    Dispatch,
+    Network,
+    Output,
+    Partition,
+    Storage,
+)
+from dglop.runtime.api import CEL, Quantity, Raw
+
+__all__ = ("DGLJobSpec", "DGLReplicaSpec", "DGLRunPolicy", "RestartScopeName")
+
+RestartScopeName = Annotated[str, Field(pattern="^(Job|Replica)$")]
+
+_ROLES = ", ".join(f"'{role}'" for role in Role)
+_NO_WORKERS = "!('Worker' in self.dglReplicaSpecs && self.dglReplicaSpecs['Worker'].replicas > 0)"
+_ROLE_RULES = (
+    CEL(
+        f"self.dglReplicaSpecs.all(k, k in [{_ROLES}])",
+        f"dglReplicaSpecs may have only {', '.join(Role)}",
+    ),
+    CEL(
+        f"self.partitionMode == 'Skip' || !({_NO_WORKERS})",
+        "dglReplicaSpecs.Worker with at least one replica is needed unless partitionMode is Skip",
+    ),
+    CEL(
+        f"self.partitionMode != 'Skip' || !({_NO_WORKERS}) || 'Launcher' in self.dglReplicaSpecs",
+        "partitionMode Skip needs a Launcher, or Workers on existing parts",
+    ),
+    CEL(
+        f"self.partitionMode != 'Skip' || {_NO_WORKERS} || self.storage.existing",
+        "partitionMode Skip with Workers needs storage.existing: true and a claim with the parts",
+    ),
+    CEL(
+        "!('Launcher' in self.dglReplicaSpecs) || self.dglReplicaSpecs['Launcher'].replicas == 1",
+        "dglReplicaSpecs.Launcher has one replica",
+    ),
+    CEL(
+        "!('Partitioner' in self.dglReplicaSpecs) || (self.partitionMode in ['MSP', 'Skip'] ? "
+        "self.dglReplicaSpecs['Partitioner'].replicas == 0 : "
+        "self.dglReplicaSpecs['Partitioner'].replicas == 1)",
+        "dglReplicaSpecs.Partitioner has one replica, and none where partitionMode is MSP or Skip",
+    ),
+    CEL(
+        "self.trainingLayout == 'TriWorkload' || "
+        "!self.dglReplicaSpecs.exists(k, k in ['Server', 'Sampler', 'Trainer'])",
+        "Server, Sampler and Trainer need trainingLayout TriWorkload",
+    ),
+)
+_OTHER_RULES = (
+    CEL(
+        "!has(self.numPartitions) || self.partitionMode == 'Skip' || "
+        "('Worker' in self.dglReplicaSpecs && "
+        "self.numPartitions == self.dglReplicaSpecs['Worker'].replicas)",
+        "numPartitions must match dglReplicaSpecs.Worker.replicas",
+    ),
+    CEL(
+        "!self.storage.existing || self.partitionMode == 'Skip'",
+        "storage.existing needs partitionMode Skip",
+    ),
+    CEL(
+        "self.numServers <= self.network.portCount",
+        "numServers is larger than network.portCount",
+    ),
+    CEL("!has(self.elasticPolicy)", "elasticPolicy is reserved and must be unset"),
+)
+
+
+class DGLRunPolicy(RunPolicy):
+    """How the job runs, restarts and ends; with the defaults of DGLJob."""
+
+    clean_pod_policy: CleanPodPolicy | None = CleanPodPolicy.RUNNING
+    """Which pods are deleted when the job is over: All, Running (Pending too) or None."""
+    backoff_limit: int | None = Field(default=3, ge=0, le=2**31 - 1)
+    """How many restarts are allowed: with 2, the third failure fails the job."""
+
+
+class DGLReplicaSpec(ReplicaSpec):
+    """One type of replica: how many pods, made from which template."""
+
+    template: Raw | None = None  # type: ignore[assignment]
+    """The pod template, kept as written; the Partitioner's may be left out."""
+
+
+class DGLJobSpec(JobSpec, rules=(*_ROLE_RULES, *_OTHER_RULES)):
+    """What is to be trained, on how many Workers."""
+
+    run_policy: DGLRunPolicy = Field(default_factory=DGLRunPolicy, json_schema_extra={"default": {}})
+    """How the job runs, restarts and ends."""
+    partition_mode: Annotated[PartitionMode, IMMUTABLE] = PartitionMode.SSP
+    """SSP: one process partitions. SMP, MSP: in parallel, in one pod or in the Workers. Skip: none does."""
+    dgl_replica_specs: dict[str, DGLReplicaSpec] = Field(max_length=6)
+    """The replica types of the job: Launcher, Worker, Partitioner."""
+    slots_per_worker: int = Field(default=1, ge=1, le=1024)
+    """Trainers in each Worker."""
+    num_servers: int = Field(default=1, ge=1, le=100)
+    """Servers in each Worker."""
+    num_samplers: int = Field(default=0, ge=0, le=1024)
+    """Sampler processes of each trainer; 0: the trainer samples itself."""
+    num_partitions: int | None = Field(default=None, ge=1, le=1000)
+    """Parts of the graph: as many as there are Workers."""
+    main_container: str = Field(default="", max_length=63)
+    """The container whose command is run and whose exit code counts; "": `dgl` if present, else the first."""
+    training_layout: Annotated[TrainingLayout, IMMUTABLE] = TrainingLayout.FUSED
+    """Fused: servers, samplers and trainers in each Worker. TriWorkload: as pods of their own."""
+    launcher_creation_policy: LauncherCreationPolicy = LauncherCreationPolicy.WAIT_FOR_WORKERS_READY
+    """When a Launcher beside Workers is made."""
+    launch_mode: LaunchMode = LaunchMode.DIRECT
+    """Direct: each Worker starts its own servers and trainers. Exec, MPI: a Launcher does."""
+    restart_scope: RestartScopeName = "Job"
+    """Job: one failed Worker restarts all, since DGL knows its peers by their addresses."""
+    network: Network = Field(default_factory=Network, json_schema_extra={"default": {}})
+    """Ports, names and rules of the job's network."""
+    dataset: Dataset | None = None
+    """The graph, where no Partitioner says a command of its own."""
+    storage: Storage = Field(default_factory=Storage, json_schema_extra={"default": {}})
+    """Where the parts of the graph live."""
+    output: Output = Field(default_factory=Output, json_schema_extra={"default": {}})
+    """Where trained files go: /dgl_workspace/output, DGLJOB_OUTPUT_DIR."""
+    python: str = Field(default="python3", min_length=1, max_length=1024)
+    """The interpreter that starts dglrun in the image, Python 3.8 or newer."""
+    dispatch: Dispatch = Field(default_factory=Dispatch, json_schema_extra={"default": {}})
+    """How the parts come to the Workers."""
+    partition: Partition = Field(default_factory=Partition, json_schema_extra={"default": {}})
+    """How the partition is treated."""
+    shm_size: Quantity | None = None
+    """Size of /dev/shm; nil: half of the memory limit, 1Gi without one; 0: none."""
+    workspace: str = Field(default="/dgl_workspace", max_length=1024, pattern=r"^/.*$")
+    """Working folder, as DGLJOB_WORKSPACE."""
+    elastic_policy: Raw | None = None
+    """Reserved."""
+    failure_rules: list[Raw] = Field(default_factory=list, max_length=20)
+    """Reserved: rules by exit code and reason."""
+
+    def replicas_of(self, role: Role) -> int:
+        found = self.dgl_replica_specs.get(role)
+        return found.replicas if found else 0
+
+    def template_of(self, role: Role) -> dict[str, object] | None:
+        """The template that the user wrote for `role`, if any."""
+        found = self.dgl_replica_specs.get(role)
+        return found.template if found else None

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong with a job's pod templates: the CRD keeps them as they are, so the controller must look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dglop.dgljob.enums import Role
+from dglop.dgljob.pods.main import main_name
+from dglop.dgljob.pods.names import (
+    OUTPUT_DIR,
+    OWN_CONTAINERS,
+    OWN_VOLUME_PREFIX,
+    RESERVED_PATHS,
+    SHM_DIR,
+    ZIPAPP,
+)
+from dglop.dgljob.pods.shm import shm_size
+from dglop.runtime.api import RawPod
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dglop.dgljob.api import DGLJob
+    from dglop.dgljob.shape import Shape
+    from dglop.runtime.api import RawContainer
+
+__all__ = ("template_problems",)
+
+_VERBS = {Role.WORKER: "worker", Role.PARTITIONER: "partition"}
+
+
+def template_problems(job: DGLJob, shape: Shape) -> Iterator[str]:
+    """Mistakes in the templates that would fail or confuse later, with the path of each."""
+    for role in (Role.PARTITIONER, Role.WORKER, Role.LAUNCHER):
+        wanted = job.spec.replicas_of(role)
+        template = job.spec.template_of(role)
+        if role is Role.PARTITIONER and not template:
+            if shape.partitions:
+                yield from _builtin(job)
+        elif wanted:
+            where = f"dglReplicaSpecs.{role}.template"
+            shapes = list(_shapes(template or {}, where))
+            yield from shapes or _contents(job, shape, role, RawPod(dict(template or {})), where)
+
+
+def _builtin(job: DGLJob) -> Iterator[str]:
+    dataset = job.spec.dataset
+    if not (dataset and (dataset.name or dataset.url)):
+        yield (
+            "nobody says how to partition: state dataset.name or dataset.url, or dglReplicaSpecs.Partitioner "
+            "with a template whose command leaves the parts in $DGLJOB_PARTS_DIR"
+        )
+
+
+def _shapes(template: dict[str, Any], where: str) -> Iterator[str]:
+    """What is no object or no list where it must be one."""
+    spec = template.get("spec")
+    if not isinstance(spec, dict):
+        yield f"{where}.spec must be an object with containers"
+        return
+    metadata = template.get("metadata")
+    if metadata is not None and not isinstance(metadata, dict):
+        yield f"{where}.metadata must be an object"
+        return
+    for key in ("labels", "annotations"):
+        if not isinstance((metadata or {}).get(key) or {}, dict):
+            yield f"{where}.metadata.{key} must be an object"
+    for key in ("containers", "initContainers", "volumes"):
+        yield from _objects(spec.get(key), f"{where}.spec.{key}")
+    for key in ("containers", "initContainers"):
+        found = spec.get(key)
+        for index, each in enumerate(found if isinstance(found, list) else ()):
+            if isinstance(each, dict):
+                yield from _container_shapes(each, f"{where}.spec.{key}[{index}]")
+
+
+def _container_shapes(container: dict[str, Any], where: str) -> Iterator[str]:
+    for key in ("env", "envFrom", "ports", "volumeMounts"):
+        yield from _objects(container.get(key), f"{where}.{key}")
+    for key in ("command", "args"):
+        listed = container.get(key) or []
+        if not isinstance(listed, list) or any(isinstance(each, dict | list) for each in listed):
+            yield f"{where}.{key} must be a list of strings"
+    resources = container.get("resources") or {}
+    if not isinstance(resources, dict):
+        yield f"{where}.resources must be an object"
+    elif any(not isinstance(resources.get(key) or {}, dict) for key in ("limits", "requests")):
+        yield f"{where}.resources.limits and requests must be objects"
+
+
+def _objects(found: Any, where: str) -> Iterator[str]:
+    if found is None:
+        return
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        yield f"{where} must be a list of objects"
+
+
+def _contents(job: DGLJob, shape: Shape, role: Role, pod: RawPod, where: str) -> Iterator[str]:
+    names = [each.name for each in pod.containers]
+    main = main_name(job.spec.main_container, pod)
+    if not names:
+        yield f"{where}.spec.containers is empty; it needs a container with an image"
+        return
+    if main not in names:
+        yield f"mainContainer {main!r} is not in {where}.spec.containers; there are: {', '.join(names)}"
+        return
+    container = pod.container(main)
+    if not container.image:
+        yield f"{where}: container {main!r} states no image"
+    if role in _VERBS and not container.command:
+        yield _no_command(where, main, job.spec.python, _VERBS[role])
+    yield from _own_names(pod, where)
+    yield from _paths(job, shape, role, container, where)
+    yield from _memory(job, container, where)
+
+
+def _no_command(where: str, main: str, python: str, verb: str) -> str:
+    return (
+        f"{where}: container {main!r} must state command, since `{python} {ZIPAPP} {verb} --` goes before it "
+        'and the entrypoint of an image cannot be seen; write for example command: ["python3", "train.py"]'
+    )
+
+
+def _own_names(pod: RawPod, where: str) -> Iterator[str]:
+    for each in (*pod.containers, *pod.init_containers):
+        if each.name in OWN_CONTAINERS:
+            yield f"{where}: the container name {each.name} is the operator's own; use another"
+    for volume in pod.volumes if pod.spec.get("volumes") else ():
+        if str(volume.get("name", "")).startswith(OWN_VOLUME_PREFIX):
+            yield f"{where}: volume names with {OWN_VOLUME_PREFIX} are the operator's own; use another"
+
+
+def _paths(job: DGLJob, shape: Shape, role: Role, main: RawContainer, where: str) -> Iterator[str]:
+    if role in _VERBS:
+        for path in RESERVED_PATHS:
+            if main.has_mount(path):
+                yield f"{where}: {path} is where the operator mounts its own; mount yours elsewhere"
+    parts = job.spec.storage.mount_path
+    if main.has_mount(parts) and (role in _VERBS or shape.on_claim):
+        yield f"{where}: {parts} is where the parts are mounted; state the volume in spec.storage instead"
+    if main.has_mount(OUTPUT_DIR) and job.spec.output.claim_name:
+        yield f"{where}: {OUTPUT_DIR} is mounted by the template and by spec.output; remove one"
+
+
+def _memory(job: DGLJob, main: RawContainer, where: str) -> Iterator[str]:
+    limits = (main.data.get("resources") or {}).get("limits") or {}
+    if main.has_mount(SHM_DIR) or job.spec.shm_size is not None:
+        return
+    try:
+        shm_size(None, limits.get("memory"))
+    except ValueError as problem:
+        yield f"{where}: resources.limits.memory: {problem}"
