@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m hack.cluster up|down|status|kubeconfig|load ARCHIVE|logs`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from hack.cluster import ClusterError, choose_provider
+from hack.cluster.report import choose_report
+
+HELP = {
+    "up": "have the cluster ready",
+    "down": "end it and clean up",
+    "status": "say how it stands; exit code 1 where none runs",
+    "kubeconfig": "print the path of its kubeconfig",
+    "load": "make the images of an archive known to its nodes",
+    "logs": "print the last lines of every part",
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Do one command; 0 where it succeeded."""
+    parser = argparse.ArgumentParser(prog="python -m hack.cluster", description="a Kubernetes cluster for tests")
+    commands = parser.add_subparsers(dest="command", required=True)
+    made = {name: commands.add_parser(name, help=text) for name, text in HELP.items()}
+    made["load"].add_argument("archive", type=Path, help="a docker-archive or OCI archive")
+    arguments = parser.parse_args(argv)
+    try:
+        return run(arguments.command, getattr(arguments, "archive", None))
+    except ClusterError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on from here", file=sys.stderr)
+        return 130
+
+
+def run(command: str, archive: Path | None) -> int:
+    """The command itself."""
+    provider = choose_provider()
+    if command == "up":
+        provider.up(choose_report())
+        print(f"  kubectl --kubeconfig {provider.kubeconfig()} get nodes")
+    elif command == "down":
+        provider.down()
+    elif command == "kubeconfig":
+        print(provider.kubeconfig())
+    elif command == "logs":
+        print(provider.logs())
+    elif archive is not None:
+        print("\n".join(provider.load(archive)))
+    else:
+        status = provider.status()
+        print(f"{provider.name}: {status.text}")
+        return 0 if status.running else 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Start, repair and stop the processes of the local cluster, in order."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+from hack.cluster import pki
+from hack.cluster.binaries import TOOLS, home
+from hack.cluster.commands import output
+from hack.cluster.config import config_files
+from hack.cluster.containerd import Containerd
+from hack.cluster.errors import ClusterError
+from hack.cluster.health import answers
+from hack.cluster.host import prepare_host, release_host
+from hack.cluster.image import PAUSE_IMAGE, archive
+from hack.cluster.packages import cni_folder
+from hack.cluster.parts import CONTROL_PLANE, NODE_PARTS, Part, parts
+from hack.cluster.paths import SOURCES
+from hack.cluster.preflight import check_ports
+from hack.cluster.process import Daemons, wait_for
+from hack.cluster.settings import FAKE_NODE, NODE, PORTS_OF
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from hack.cluster.paths import Paths
+    from hack.cluster.settings import Settings
+
+__all__ = ("Bringup", "ready_nodes")
+
+ORDER = (*CONTROL_PLANE, *NODE_PARTS)
+KEPT = frozenset({"pki"})  # so that a kubeconfig in somebody's hands stays good
+
+
+def ready_nodes(listed: str) -> set[str]:
+    """The names of the ready nodes in what `kubectl get nodes -o json` prints."""
+    return {
+        node["metadata"]["name"]
+        for node in json.loads(listed)["items"]
+        for condition in node.get("status", {}).get("conditions", [])
+        if condition["type"] == "Ready" and condition["status"] == "True"
+    }
+
+
+class Bringup:
+    """The running cluster and its leftovers, under one folder."""
+
+    def __init__(self, paths: Paths, settings: Settings, containerd: str) -> None:
+        self._paths = paths
+        self._settings = settings
+        self._daemons = Daemons(paths.pids, paths.logs)
+        self._parts = parts(paths, settings, self._program, containerd)
+        self.containerd = Containerd(paths.containerd_socket)
+
+    def alive(self) -> tuple[list[str], list[str]]:
+        """The parts that run and those that do not."""
+        running = [name for name in ORDER if self._daemons.alive(name)]
+        return running, [name for name in ORDER if name not in running]
+
+    def up(self, note: Callable[[str], None]) -> None:
+        """Start what does not run. Where nothing runs, what an earlier one left behind is removed before."""
+        running, dead = self.alive()
+        if not running:
+            note("clearing what an earlier cluster left")
+            self._clear()
+        if dead:
+            taken = frozenset(port for name in running for port in PORTS_OF.get(name, ()))
+            check_ports(self._settings.ports, taken)
+            self._write_files()
+            prepare_host(self._settings)
+        self._start_all(note)
+        note("waiting for the nodes")
+        wait_for("both nodes to be ready", lambda: {NODE, FAKE_NODE} <= self._ready_nodes(), 90)
+        wait_for("the default service account", self._service_account, 60)
+        note("running already" if not dead else f"nodes {NODE} and {FAKE_NODE} ready")
+
+    def down(self) -> None:
+        """Stop every part in reverse order, and remove pods, mounts, rules, bridge and state."""
+        for name in ("kubelet", "provisioner", "kwok", "coredns", "kube-proxy"):
+            self._daemons.stop(name)
+        if self._daemons.alive("containerd") and self.containerd.ready():
+            self.containerd.clear()
+        for name in ("containerd", *reversed(CONTROL_PLANE)):
+            self._daemons.stop(name)
+        self._clear()
+        self._paths.kubeconfig.unlink(missing_ok=True)
+
+    def nodes(self) -> str:
+        """The nodes as kubectl shows them."""
+        return self.kubectl("get", "nodes")
+
+    def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
+        """Run kubectl as the cluster's administrator."""
+        program = str(self._program("kubectl"))
+        return output([program, "--kubeconfig", str(self._paths.kubeconfig), *arguments], stdin=stdin)
+
+    def logs(self) -> str:
+        """The last lines of every part."""
+        return "\n".join(f"{name}\n{self._daemons.tail(name)}" for name in ORDER)
+
+    def _program(self, name: str) -> Path:
+        tool = next(tool for tool in TOOLS.values() if name == tool.name or name in tool.parts)
+        return home(tool, self._paths) / name
+
+    def _clear(self) -> None:
+        release_host(self._paths, self._settings)
+        for path in self._paths.cluster.glob("*"):
+            if path.name not in KEPT:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def _write_files(self) -> None:
+        paths = self._paths
+        plugins = cni_folder()
+        if plugins is None:
+            raise ClusterError("the CNI plugins are not installed: `up` installs them")
+        pki.ensure_pki(paths.pki, self._settings, pki.now_utc())
+        for name, text in config_files(paths, self._settings, plugins).items():
+            target = paths.config / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text)
+        for client in pki.CLIENTS:
+            target = paths.kubeconfig if client == "admin" else paths.config / f"{client}.kubeconfig"
+            files = [(paths.pki / name).read_bytes() for name in ("ca.crt", f"{client}.crt", f"{client}.key")]
+            target.touch(mode=0o600)
+            target.write_text(pki.kubeconfig(self._settings.server, *files))
+        for folder in (paths.etcd, paths.volumes, paths.containerd_state, paths.kubelet):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        link = paths.bin / "kubectl"
+        link.unlink(missing_ok=True)
+        link.symlink_to(self._program("kubectl"))
+
+    def _start_all(self, note: Callable[[str], None]) -> None:
+        for name in ("etcd", "kube-apiserver", "containerd"):
+            self._start(name)
+        note("starting containerd")
+        self._prepare_containerd()
+        note("starting the API server")
+        self._ready("kube-apiserver")
+        self.kubectl("apply", "--server-side", "--force-conflicts", "-f", str(SOURCES / "addons.yaml"))
+        rest = [name for name in ORDER if not self._daemons.alive(name)]
+        for name in rest:
+            self._start(name)
+        for name in rest:
+            note(f"starting {name}")
+            self._ready(name)
+
+    def _start(self, name: str) -> None:
+        self._daemons.start(name, self._parts[name].argv)
+
+    def _ready(self, name: str) -> None:
+        part: Part = self._parts[name]
+        self._daemons.ready(name, lambda: not part.health or answers(part.health))
+
+    def _prepare_containerd(self) -> None:
+        """Have it run without containers of an earlier cluster, and with the pause image."""
+        self._daemons.ready("containerd", self.containerd.ready)
+        if self._daemons.alive("kubelet") is None and self.containerd.clear():
+            self._daemons.stop("containerd")  # it read at its start what has just been removed
+            self._start("containerd")
+            self._daemons.ready("containerd", self.containerd.ready)
+        if PAUSE_IMAGE not in self.containerd.images():
+            packed = self._paths.cluster / "pause.tar"
+            archive(self._program("pause").read_bytes(), packed)
+            self.containerd.load(packed)
+
+    def _ready_nodes(self) -> set[str]:
+        return ready_nodes(self.kubectl("get", "nodes", "-o", "json"))
+
+    def _service_account(self) -> bool:
+        return "default" in self.kubectl("get", "serviceaccounts", "-n", "default", "-o", "name")

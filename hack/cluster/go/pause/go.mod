@@ -1,0 +1,3 @@
+module dglop.invalid/cluster/pause
+
+go 1.26.0

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A whole cluster of processes on this machine: real control plane, real node, and a fake node for scale."""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from hack.cluster import preflight
+from hack.cluster.binaries import TOOLS, ensure, missing
+from hack.cluster.bringup import Bringup
+from hack.cluster.commands import system_path
+from hack.cluster.errors import ClusterError
+from hack.cluster.packages import install_packages, missing_packages
+from hack.cluster.status import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from hack.cluster.paths import Paths
+    from hack.cluster.report import Report
+    from hack.cluster.settings import Settings
+
+__all__ = ("Local", "announcement")
+
+NEEDED = ("etcd", "kubernetes", "kubectl", "coredns", "kwok", "pause")
+GIB = 2**30
+BUILD_SPACE = 9 * GIB  # modules 2.4, compiled packages 4, programs 0.4, and images besides
+RUN_SPACE = 2 * GIB
+
+
+class Local:
+    """The provider for a Linux machine where we are root."""
+
+    name = "local"
+
+    def __init__(self, paths: Paths, settings: Settings) -> None:
+        self._paths = paths
+        self._settings = settings
+
+    def up(self, report: Report) -> None:
+        preflight.this_machine()
+        with self._alone():
+            self._provide(report)
+            with report.step("cluster") as step:
+                self._bringup().up(step.note)
+
+    def down(self) -> None:
+        preflight.this_machine()
+        if self._paths.cluster.exists():
+            with self._alone():
+                self._bringup().down()
+
+    def status(self) -> Status:
+        if missing(NEEDED, self._paths) or not self._paths.cluster.exists():
+            return Status(running=False, text="no cluster: `up` makes one")
+        bringup = self._bringup()
+        alive, dead = bringup.alive()
+        if dead:
+            text = f"not running: {', '.join(dead)}" if alive else "no cluster runs: `up` starts it"
+            return Status(running=False, text=text)
+        return Status(running=True, text=f"running\n{bringup.nodes()}")
+
+    def kubeconfig(self) -> Path:
+        if not self._paths.kubeconfig.exists():
+            raise ClusterError("there is no kubeconfig yet: bring the cluster up first")
+        return self._paths.kubeconfig
+
+    def load(self, archive: Path) -> list[str]:
+        if not self.status().running:
+            raise ClusterError("no cluster runs that could take an image: bring it up first")
+        return self._bringup().containerd.load(archive)
+
+    def logs(self) -> str:
+        return self._bringup().logs()
+
+    def _provide(self, report: Report) -> None:
+        """Have every program; say before what that will take."""
+        packages, tools = missing_packages(), missing(NEEDED, self._paths)
+        preflight.check_disk(self._paths.cache, BUILD_SPACE if tools else RUN_SPACE)
+        if packages or tools:
+            minutes = sum(tool.minutes for tool in tools)
+            report.say(announcement(packages, [f"{tool.name} {tool.version}" for tool in tools], minutes))
+        with report.step("tools") as step:
+            install_packages(self._paths.log, step.note)
+            step.note("containerd, runc, cni")
+        with report.step("kubernetes") as step:
+            ensure(NEEDED, self._paths, step.note)
+            step.note(f"{TOOLS['kubernetes'].version}, built once, in {self._paths.bin}")
+
+    def _bringup(self) -> Bringup:
+        containerd = shutil.which("containerd", path=system_path())
+        if containerd is None:
+            raise ClusterError("containerd is not installed: `up` installs it")
+        return Bringup(self._paths, self._settings, containerd)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Two that bring the cluster up at once would be in each other's way: the second waits."""
+        self._paths.cache.mkdir(parents=True, exist_ok=True)
+        with (self._paths.cache / "cluster.lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+
+def announcement(packages: list[str], tools: list[str], minutes: float) -> str:
+    """What will be installed and built, and about how long that takes on two cores."""
+    rows = []
+    if packages:
+        rows.append(f"  to install (Debian): {' '.join(packages)}")
+    if tools:
+        rows.append(f"  to build, once, from Go modules: {', '.join(tools)}")
+    about = max(1, round(minutes + len(packages) * 0.05))
+    return "\n".join([*rows, f"  about {about} min on two cores; later starts take seconds"])

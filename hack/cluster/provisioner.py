@@ -1,0 +1,2 @@
+import time
+while True: time.sleep(60)

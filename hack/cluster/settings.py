@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Addresses, names and ports of the local cluster; the ports may be moved by environment variables."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
+
+from hack.cluster.errors import ClusterError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ("FAKE_NODE", "NODE", "PORTS_OF", "Ports", "Settings", "settings_from", "variable")
+
+NODE = "local-0"
+FAKE_NODE = "kwok-0"
+
+
+@dataclass(frozen=True)
+class Ports:
+    """The TCP ports that the parts listen on."""
+
+    apiserver: int = 6443
+    etcd: int = 12379
+    etcd_peer: int = 12380
+    controller_manager: int = 10257
+    scheduler: int = 10259
+    kubelet: int = 10250
+    kubelet_health: int = 10248
+    proxy_health: int = 10256
+    proxy_metrics: int = 10249
+    dns: int = 53
+    dns_ready: int = 18181
+    kwok: int = 10247
+
+
+# the ports that each process holds while it runs
+PORTS_OF: Mapping[str, tuple[str, ...]] = {
+    "kube-apiserver": ("apiserver",),
+    "etcd": ("etcd", "etcd_peer"),
+    "kube-controller-manager": ("controller_manager",),
+    "kube-scheduler": ("scheduler",),
+    "kubelet": ("kubelet", "kubelet_health"),
+    "kube-proxy": ("proxy_health", "proxy_metrics"),
+    "coredns": ("dns", "dns_ready"),
+    "kwok": ("kwok",),
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the configuration files are rendered from."""
+
+    ports: Ports = field(default_factory=Ports)
+    bridge: str = "dglop0"
+    gateway: str = "10.244.0.1"  # the bridge's address: the node's, the API server's and the DNS server's
+    pods: str = "10.244.0.0/24"
+    services: str = "10.96.0.0/16"
+    api_service: str = "10.96.0.1"
+    fake_pods: str = "10.245.0.1/16"
+    domain: str = "cluster.local"
+    cgroup: str = "dglop"
+
+    @property
+    def server(self) -> str:
+        return f"https://{self.gateway}:{self.ports.apiserver}"
+
+
+def variable(port: str) -> str:
+    """The environment variable that moves a port."""
+    return f"DGLOP_PORT_{port.upper()}"
+
+
+def settings_from(environ: Mapping[str, str] | None = None) -> Settings:
+    """The settings with the ports that the environment moves; ClusterError for what is no port."""
+    given = os.environ if environ is None else environ
+    moved = {}
+    for port in fields(Ports):
+        text = given.get(variable(port.name))
+        if text is None:
+            continue
+        if not text.isdigit() or not 0 < int(text) < 65536:
+            raise ClusterError(f"{variable(port.name)}={text} is no port: give a number from 1 to 65535")
+        moved[port.name] = int(text)
+    return Settings(ports=Ports(**moved))
