@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The project's container images, built from one Containerfile each, by Docker or without it."""
+
+from __future__ import annotations
+
+from hack.images.build import build_images
+from hack.images.model import BuiltImage, ImageError
+
+__all__ = ("BuiltImage", "ImageError", "build_images")

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The folder that an image is built from: its Containerfile and everything that goes in."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+from hack.images.inputs import LEFT_OUT, digest_files
+from hack.images.model import ROOT
+from hack.images.wheels import fetch_wheels, locked_requirements, project_wheel
+from hack.zipapp import build_zipapp
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hack.images.model import Recipe
+
+__all__ = ("make_context",)
+
+
+def _link(source: str, target: str) -> str:
+    """A hard link where the file system has them."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+    return target
+
+
+def _requirements(recipe: Recipe, uv: str) -> str:
+    own = recipe.folder / "wheels.txt"
+    return own.read_text() if own.exists() else locked_requirements(uv)
+
+
+def make_context(recipe: Recipe, folder: Path, uv: str, log: Path) -> dict[str, str]:
+    """
+    Fill `folder`/context/<name> anew and return the build arguments that go with it.
+
+    Wheels are kept in `folder`/wheels and fetched only where the pins changed.
+    """
+    context = folder / "context" / recipe.name
+    shutil.rmtree(context, ignore_errors=True)
+    context.mkdir(parents=True)
+    shutil.copy2(recipe.folder / "Containerfile", context)
+    wheels, key = fetch_wheels(uv, _requirements(recipe, uv), folder / "wheels", log)
+    shutil.copytree(wheels, context / "wheels", copy_function=_link)
+    fill = _operator if recipe.name == "operator" else _dgl
+    return {"WHEELS": key, **fill(recipe, context, uv, log)}
+
+
+def _operator(_recipe: Recipe, context: Path, uv: str, log: Path) -> dict[str, str]:
+    project = context / "project"
+    project.mkdir()
+    project_wheel(uv, project, log)
+    build_zipapp(project / "dglrun.pyz")
+    return {"PROJECT": digest_files(context, [project])}
+
+
+def _dgl(recipe: Recipe, context: Path, _uv: str, _log: Path) -> dict[str, str]:
+    debian = context / "debian"
+    debian.mkdir()
+    for name in ("debian.sh", "packages.txt"):
+        shutil.copy2(recipe.folder / name, debian)
+    shutil.copytree(ROOT / "examples", context / "examples", ignore=shutil.ignore_patterns(*LEFT_OUT))
+    return {"PACKAGES": digest_files(context, [debian])}

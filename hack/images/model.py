@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an image is made of, and what comes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from hack.cluster.errors import ClusterError
+
+__all__ = ("RECIPES", "REPOSITORY", "ROOT", "BuiltImage", "ImageError", "Recipe", "megabytes")
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+REPOSITORY = "dglop.local"
+
+
+class ImageError(ClusterError):
+    """An image cannot be built; the message is meant for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltImage:
+    """An image in an archive that container engines load; sizes are those of its layers, in bytes."""
+
+    name: str
+    tag: str
+    archive: Path
+    unpacked_bytes: int
+    compressed_bytes: int
+
+    def __str__(self) -> str:
+        return f"{self.name} {megabytes(self.unpacked_bytes)} ({megabytes(self.compressed_bytes)} compressed)"
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """One image: its folder under images/ has Containerfile, packages.txt and perhaps more."""
+
+    name: str
+    sources: tuple[str, ...]
+    """What else it is made of: files and folders outside its own, from the repository's root."""
+    limits: tuple[int, int] | None = None
+    """Bytes it may have unpacked and compressed."""
+    compression: str = "gzip"
+    script: bool = False
+    """Whether its folder has a debian.sh whose `slim` runs in the Debian root."""
+
+    @property
+    def folder(self) -> Path:
+        return ROOT / "images" / self.name
+
+    @property
+    def repository(self) -> str:
+        return f"{REPOSITORY}/{self.name}"
+
+
+RECIPES = (
+    # zstd: a third of gzip's time on a gigabyte, and only containerd reads this one
+    Recipe(name="dgl", sources=("images/pip.txt", "examples"), compression="zstd", script=True),
+    Recipe(
+        name="operator",
+        sources=("images/pip.txt", "uv.lock", "pyproject.toml", "src/dglop", "hack/zipapp.py"),
+        limits=(450_000_000, 150_000_000),
+    ),
+)
+
+
+def megabytes(size: int) -> str:
+    """A size as people say it: `390 MB`, `1.1 GB`."""
+    return f"{size / 1e9:.1f} GB" if size >= 999_500_000 else f"{size / 1e6:.0f} MB"
