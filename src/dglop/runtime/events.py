@@ -17,6 +17,7 @@ from dglop.errors import (
     TooManyRequestsError,
 )
 from dglop.runtime.api import Resource, format_micro_time, resource_of
+from dglop.runtime.cache import Cached
 from dglop.runtime.eventseries import EventKey, EventSeries, Patch, Post, reference_key
 
 if TYPE_CHECKING:
@@ -42,13 +43,13 @@ POSTERS = 4
 
 
 def object_reference(obj: Any) -> dict[str, str]:
-    """The ObjectReference of a CustomResource, an official model or a wire dict."""
-    resource = resource_of(obj)
+    """The ObjectReference of a CustomResource, an official model, a wire dict or a cached object."""
+    resource = obj.resource if isinstance(obj, Cached) else resource_of(obj)
     if isinstance(obj, dict):
         metadata = obj.get("metadata") or {}
         names = {name: metadata.get(name) for name in ("namespace", "name", "uid", "resourceVersion")}
     else:
-        held = obj.metadata
+        held = obj.meta if isinstance(obj, Cached) else obj.metadata
         names = {
             "namespace": held.namespace,
             "name": held.name,

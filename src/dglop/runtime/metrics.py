@@ -150,14 +150,14 @@ class CacheMetrics:
     def __init__(self, families: Metrics) -> None:
         self._families = families
 
-    def synced(self, kind: str, is_synced: bool) -> None:
-        self._families.informer_synced.labels(kind).set(is_synced)
+    def synced(self, kind: str, value: bool) -> None:
+        self._families.informer_synced.labels(kind).set(value)
 
     def items(self, kind: str, count: int) -> None:
         self._families.informer_items.labels(kind).set(count)
 
-    def event(self, kind: str, event: str) -> None:
-        self._families.informer_events.labels(kind, event).inc()
+    def event(self, kind: str, type_: str) -> None:
+        self._families.informer_events.labels(kind, type_).inc()
         self._families.informer_last_event.labels(kind).set_to_current_time()
 
     def relist(self, kind: str, reason: str) -> None:

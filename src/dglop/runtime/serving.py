@@ -85,9 +85,9 @@ class HTTPServer:
     """
     Serves routes until stopped; also a Runnable.
 
-    Guarantees: a body over a route's limit is answered 413 without reading on; a handler that raises is
-    answered 500 and logged by aiohttp, one that takes longer than half a minute 503; at most *max_concurrent* requests
-    are handled at once, the others wait.
+    Guarantees: a body over a route's limit is answered 413 without reading on; a handler that takes longer
+    than half a minute is answered for with 503, one that raises with 500 (and logged, by aiohttp); at most
+    *max_concurrent* requests are handled at once, the others wait.
     """
 
     def __init__(

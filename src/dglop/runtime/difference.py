@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The JSON merge patch that leads from one state to another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ("merge_difference",)
+
+
+def merge_difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    What to merge into *before* to get *after*: changed fields, and null for those that are gone.
+
+    Lists are replaced as a whole, as RFC 7386 has it. Fields in neither stay as the server has them.
+    """
+    patch: dict[str, Any] = {name: None for name in before if name not in after}
+    for name, value in after.items():
+        old = before.get(name)
+        if isinstance(old, dict) and isinstance(value, dict):
+            inner = merge_difference(old, value)
+            if inner:
+                patch[name] = inner
+        elif name not in before or old != value or type(old) is not type(value):
+            patch[name] = value
+    return patch
