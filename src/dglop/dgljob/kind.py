@@ -18,6 +18,7 @@ from dglop.dgljob.pods.template import partitioner_template
 from dglop.dgljob.progressing import progress
 from dglop.dgljob.reasons import Reason
 from dglop.dgljob.shape import Shape
+from dglop.dgljob.spec import MANAGED_BY
 from dglop.dgljob.validation import problems
 from dglop.errors import SchemaError
 
@@ -45,6 +46,7 @@ class DGLJobKind(JobKind[DGLJob]):
 
     clean_pod_policy: ClassVar[CleanPodPolicy] = CleanPodPolicy.RUNNING
     controller_name: ClassVar[str] = CONTROLLER_NAME
+    managed_by: ClassVar[str] = MANAGED_BY
 
     def __init__(self, options: KindOptions) -> None:
         self._options = options

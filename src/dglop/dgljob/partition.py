@@ -88,10 +88,10 @@ def _watch(status: DGLJobStatus, pod: PodView, shape: Shape, now: datetime) -> l
     main = pod.main
     if main is None or not (main.state.running or main.state.terminated):
         return []
-    if partition.state is not PartitionState.RUNNING:
+    if partition.state is not PartitionState.RUNNING or partition.attempt != pod.attempt:
         partition.state = PartitionState.RUNNING
         partition.ready = f"0/{shape.parts}"
-        partition.attempt = status.attempt
+        partition.attempt = pod.attempt
         partition.start_time = main.state.running.started_at if main.state.running else now
         partition.completion_time = None
         partition.message = None

@@ -55,6 +55,8 @@ def _dispatch(status: DGLJobStatus, observed: Observed, shape: Shape) -> None:
 def _conditions(status: DGLJobStatus, observed: Observed, shape: Shape, now: datetime) -> None:
     """The kind's own conditions; each appears once it is true, and is never taken away again."""
     if status.completion_time is not None:
+        if status.is_true(Reason.WORKERS_READY):
+            status.set(Reason.WORKERS_READY, False, reason="JobFinished", now=now)
         return
     dispatched = status.dispatch is not None and 0 < status.dispatch.total <= status.dispatch.ready
     ready = observed.ready(Role.WORKER, status.attempt) >= shape.workers

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from dglop.common.constants import MANAGED_BY_MULTIKUEUE
 from dglop.common.types import CleanPodPolicy, JobSpec, ReplicaSpec, RunPolicy
 from dglop.dgljob.enums import (
     LauncherCreationPolicy,
@@ -24,9 +25,11 @@ from dglop.dgljob.storage import (
 )
 from dglop.runtime.api import CEL, Quantity, Raw
 
-__all__ = ("DGLJobSpec", "DGLReplicaSpec", "DGLRunPolicy", "RestartScopeName")
+__all__ = ("MANAGED_BY", "DGLJobSpec", "DGLReplicaSpec", "DGLRunPolicy", "RestartScopeName")
 
 RestartScopeName = Annotated[str, Field(pattern="^(Job|Replica)$")]
+
+MANAGED_BY = "kubeflow.org/dgljob-controller"
 
 _ROLES = ", ".join(f"'{role}'" for role in Role)
 _NO_WORKERS = "!('Worker' in self.dglReplicaSpecs && self.dglReplicaSpecs['Worker'].replicas > 0)"
@@ -82,7 +85,15 @@ _OTHER_RULES = (
 )
 
 
-class DGLRunPolicy(RunPolicy):
+class DGLRunPolicy(
+    RunPolicy,
+    rules=(
+        CEL(
+            f"!has(self.managedBy) || self.managedBy in ['{MANAGED_BY}', '{MANAGED_BY_MULTIKUEUE}']",
+            f"managedBy may be {MANAGED_BY} or {MANAGED_BY_MULTIKUEUE}",
+        ),
+    ),
+):
     """How the job runs, restarts and ends; with the defaults of DGLJob."""
 
     clean_pod_policy: CleanPodPolicy | None = CleanPodPolicy.RUNNING

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the operator can be told beyond what every Manager can."""
+
+from pydantic import Field
+
+from dglop.dgljob.options import DEFAULT_IMAGE
+from dglop.dgljob.rbac import LEASE
+from dglop.runtime.settings import Settings
+
+__all__ = ("OperatorSettings",)
+
+
+class OperatorSettings(Settings):
+    """The settings of the DGL operator."""
+
+    leader_election_id: str = LEASE
+    """Name of the lease."""
+    delivery_image: str = DEFAULT_IMAGE
+    """The operator's own image, from which dglrun is copied into the pods of jobs."""
+    progress_bind: str = ":8082"
+    """Address where jobs post their progress; 0 turns it off."""
+    progress_url: str = ""
+    """How pods reach the progress address, such as http://dglop-progress.dglop-system.svc:8082."""
+    concurrency: int = Field(8, ge=1, le=256)
+    """How many jobs are reconciled at once."""
