@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""200 jobs of three pods on the fake node: ours, the peer's, and the same pods made by no operator."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dglop.runtime.api import Resource
+from dglop.runtime.client import Client, ClientConfig
+from hack.bench.figures import megabytes, middle, ratio, seconds
+from hack.bench.load import AT_ONCE, Timing, run_load
+from hack.bench.namespaces import fresh_namespace
+from hack.bench.ours import deployment_paused, our_operator
+from hack.bench.peer import PEER_NOTES, peer_installed, peer_operator
+from hack.bench.peer_build import peer_build
+from hack.bench.section import Section
+from hack.bench.workload import PODS_EACH, dgl_job, parts_volume, plain_pod, pytorch_job
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from hack.bench.figures import Usage
+    from hack.bench.options import Options
+    from hack.bench.process import Program
+    from hack.cluster.report import Report
+    from hack.stack import Stack
+
+__all__ = ("JobsBench", "Sample", "Side", "section")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One run of one side."""
+
+    timing: Timing
+    cpu_seconds: float | None = None
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A kind of job, and the operator that looks after it."""
+
+    name: str
+    resource: Resource
+    make: Callable[[str, str], dict[str, Any]]
+    start: Callable[[], AbstractAsyncContextManager[tuple[Program, int]]]
+
+
+class JobsBench:
+    """Runs each side `repeat` times, one operator at a time, each run in a namespace of its own."""
+
+    def __init__(self, stack: Stack, report: Report, options: Options) -> None:
+        self._stack = stack
+        self._report = report
+        self._options = options
+        self._samples: dict[str, list[Sample]] = {}
+
+    async def run(self) -> Section:
+        """Raises BenchError where a side cannot be measured."""
+        config = ClientConfig(kubeconfig=str(self._stack.kubeconfig))
+        with deployment_paused(self._stack) as deployment:
+            async with await Client.connect(config) as client:
+                if "plain" in self._options.sides:
+                    await self._plain(client)
+                if "ours" in self._options.sides:
+                    await self._ours(client, deployment)
+                if "peer" in self._options.sides:
+                    await self._peer(client)
+        return section(self._samples, self._options)
+
+    async def _plain(self, client: Client) -> None:
+        names = self._names("plain")
+        for turn in range(self._options.repeat):
+            with self._report.step(f"plain {turn + 1}") as step:
+                async with fresh_namespace(client, f"dglop-bench-plain-{turn}") as namespace:
+                    pods = [plain_pod(each, index, namespace) for each in names for index in range(PODS_EACH)]
+                    timing = await run_load(client, namespace, pods, note=step.note)
+                    self._samples.setdefault("plain", []).append(Sample(timing))
+
+    async def _ours(self, client: Client, deployment: dict[str, Any]) -> None:
+        start = partial(our_operator, self._stack, deployment, self._options.folder)
+        side = Side("ours", Resource("kubeflow.org", "v1alpha1", "DGLJob", "dgljobs"), dgl_job, start)
+        for turn in range(self._options.repeat):
+            await self._run_side(client, side, turn)
+
+    async def _peer(self, client: Client) -> None:
+        with self._report.step("peer") as step:
+            build = await asyncio.to_thread(peer_build, step.note)
+            step.note(f"training-operator {build.version}")
+        start = partial(peer_operator, self._stack, build, self._options.folder)
+        side = Side("peer", Resource("kubeflow.org", "v1", "PyTorchJob", "pytorchjobs"), pytorch_job, start)
+        with peer_installed(self._stack, build):
+            for turn in range(self._options.repeat):
+                await self._run_side(client, side, turn)
+
+    async def _run_side(self, client: Client, side: Side, turn: int) -> None:
+        """Start the operator, let it do one job, then measure it with all the others."""
+        with self._report.step(f"{side.name} {turn + 1}") as step:
+            async with (
+                fresh_namespace(client, f"dglop-bench-{side.name}-{turn}", parts_volume) as namespace,
+                side.start() as (program, health),
+            ):
+                await program.ready(health)
+                jobs = [side.make(each, namespace) for each in ("warm-up", *self._names(side.name))]
+                await run_load(client, namespace, jobs[:1], resource=side.resource, note=step.note)
+                before = program.usage()
+                timing = await run_load(client, namespace, jobs[1:], resource=side.resource, note=step.note)
+                after = program.usage()
+            cpu = after.cpu_seconds - before.cpu_seconds
+            self._samples.setdefault(side.name, []).append(Sample(timing, cpu, after))
+            step.note(f"{timing.wall:.1f} s")
+
+    def _names(self, prefix: str) -> list[str]:
+        return [f"{prefix}-{number:03d}" for number in range(self._options.jobs)]
+
+
+def section(samples: dict[str, list[Sample]], options: Options) -> Section:
+    """The table of medians, with the ratios that the targets speak of."""
+    titles = {
+        "ours": "dglop, DGLJob",
+        "peer": "training-operator, PyTorchJob, its own defaults",
+        "plain": f"no operator: {options.jobs * PODS_EACH} pods created by our client, {AT_ONCE} at a time",
+    }
+    rows = [_row(titles[side], samples[side]) for side in titles if side in samples]
+    wall = {side: middle(each.timing.wall for each in found) for side, found in samples.items()}
+    notes = [
+        f"medians of {options.repeat}; wall is from the first request until every job was seen Succeeded",
+        "each operator is a host process under its own service account and RBAC, warmed by one job",
+        "CPU and RSS are the operator's alone",
+    ]
+    if "ours" in wall and "peer" in wall:
+        notes.append(
+            f"**dglop / training-operator: {ratio(wall['ours'], wall['peer'])}** (target: at most 0.20)"
+        )
+    if "ours" in wall and "plain" in wall:
+        notes.append(
+            f"**dglop / plain creation: {ratio(wall['ours'], wall['plain'])}** (target: at most 2.00)"
+        )
+    notes += PEER_NOTES if "peer" in wall else ()
+    header = (
+        f"{options.jobs} jobs × {PODS_EACH} pods, each pod succeeds 1 s after it runs",  # noqa: RUF001
+        "wall, all done",
+        "all submitted",
+        "p50 to all pods created",
+        "CPU",
+        "RSS (peak)",
+    )
+    return Section("Jobs at scale", header, rows, tuple(notes))
+
+
+def _row(title: str, found: list[Sample]) -> tuple[str, ...]:
+    timings = [each.timing for each in found]
+    cpu = [each.cpu_seconds for each in found if each.cpu_seconds is not None]
+    usage = [each.usage for each in found if each.usage is not None]
+    return (
+        title,
+        seconds(middle(each.wall for each in timings)),
+        seconds(middle(each.submitted for each in timings)),
+        seconds(middle(each.pods_p50 for each in timings)),
+        seconds(middle(cpu)) if cpu else "–",  # noqa: RUF001 - a dash of the right length
+        f"{megabytes(middle(u.rss for u in usage))} ({megabytes(middle(u.peak_rss for u in usage))})"
+        if usage
+        else "–",  # noqa: RUF001
+    )

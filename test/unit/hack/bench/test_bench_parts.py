@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the bench puts together before it measures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hack.bench.identity import as_account
+from hack.bench.jobs import Sample, section
+from hack.bench.load import Timing
+from hack.bench.options import parse
+from hack.bench.ours import operator_arguments
+from hack.bench.peer import peer_objects
+from hack.bench.peer_build import peer_version
+from hack.bench.workload import CLAIM, JOB_LABEL, dgl_job, parts_volume, plain_pod, pytorch_job
+
+
+def _deployment(*args: str, env: list[dict[str, Any]]) -> dict[str, Any]:
+    container = {"args": list(args), "env": env}
+    return {"metadata": {"namespace": "ns"}, "spec": {"template": {"spec": {"containers": [container]}}}}
+
+
+def test_arguments_get_the_values_that_the_kubelet_would_put_in() -> None:
+    env = [
+        {"name": "POD_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
+        {"name": "IMAGE", "value": "operator:1"},
+    ]
+    deployment = _deployment("operator", "--a=$(POD_NAMESPACE).svc", "--b=$(IMAGE)", "--c=$(NO)", env=env)
+    assert operator_arguments(deployment) == ["operator", "--a=ns.svc", "--b=operator:1", "--c=$(NO)"]
+
+
+def test_a_kubeconfig_for_an_account_keeps_nothing_of_the_one_it_is_made_from_but_the_cluster() -> None:
+    config = {"clusters": [{"name": "c"}], "users": [{"name": "u", "user": {"client-key-data": "secret"}}]}
+    made = as_account(config, "token")
+    assert made == {"clusters": [{"name": "c"}], "users": [{"name": "u", "user": {"token": "token"}}]}
+
+
+def test_all_pods_of_a_load_run_on_the_fake_node_and_end_by_themselves() -> None:
+    dgl = dgl_job("j", "n")["spec"]["dglReplicaSpecs"]["Worker"]
+    torch = pytorch_job("j", "n")["spec"]["pytorchReplicaSpecs"]
+    templates = [
+        dgl["template"],
+        torch["Master"]["template"],
+        torch["Worker"]["template"],
+        plain_pod("j", 0, "n"),
+    ]
+    for each in templates:
+        assert each["metadata"]["annotations"] == {"dglop.dev/fake-runtime": "1s"}
+        assert each["spec"]["nodeSelector"] == {"type": "kwok"}
+        assert each["spec"]["tolerations"]
+    assert dgl["replicas"] == torch["Master"]["replicas"] + torch["Worker"]["replicas"] == 3
+
+
+def test_a_plain_pod_is_known_by_its_jobs_label() -> None:
+    assert plain_pod("j", 1, "n")["metadata"]["labels"] == {JOB_LABEL: "j"}
+
+
+def test_claim_and_volume_name_each_other() -> None:
+    volume, claim = parts_volume("n")
+    assert claim["spec"]["volumeName"] == volume["metadata"]["name"]
+    assert volume["spec"]["claimRef"] == {"name": CLAIM, "namespace": "n"}
+    assert dgl_job("j", "n")["spec"]["storage"]["claimName"] == claim["metadata"]["name"]
+
+
+def test_all_that_the_peer_gets_is_labelled_and_bound_to_its_own_role() -> None:
+    role = {"kind": "ClusterRole", "metadata": {"name": "training-operator"}, "rules": []}
+    objects = peer_objects({"kind": "CustomResourceDefinition", "metadata": {"name": "crd"}}, role)
+    assert all(each["metadata"]["labels"]["app.kubernetes.io/part-of"] == "dglop-bench" for each in objects)
+    binding = next(each for each in objects if each["kind"] == "ClusterRoleBinding")
+    assert binding["roleRef"]["name"] == "training-operator"
+
+
+def test_the_peer_is_the_version_that_the_docs_speak_of() -> None:
+    assert peer_version() == "v1.8.1"
+
+
+def test_all_benches_run_by_default_and_in_one_order() -> None:
+    assert parse([]).benches == ("jobs", "start", "demo", "images")
+    assert parse(["images", "start"]).benches == ("start", "images")
+
+
+@pytest.mark.parametrize("argv", [["sleep"], ["--sides=mine"], ["--jobs=0"]])
+def test_an_unknown_word_on_the_command_line_is_refused(argv: list[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(argv)
+
+
+def test_the_table_of_jobs_tells_the_ratios_of_the_medians() -> None:
+    def timed(*walls: float) -> list[Sample]:
+        return [Sample(Timing(wall, 1.0, 2.0, 600)) for wall in walls]
+
+    text = section({"ours": timed(13, 12, 99), "peer": timed(65), "plain": timed(6.5)}, parse([])).markdown()
+    assert "dglop / training-operator: 0.20" in text
+    assert "dglop / plain creation: 2.00" in text
+    assert "client limits of 20 requests/s" in text
+
+
+def test_the_table_of_one_side_tells_no_ratio() -> None:
+    text = section({"plain": [Sample(Timing(6.5, 2.9, 0.1, 600))]}, parse(["--sides=plain"])).markdown()
+    assert "dglop /" not in text
