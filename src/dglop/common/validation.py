@@ -13,7 +13,6 @@ from dglop.errors import SchemaError
 
 if TYPE_CHECKING:
     from dglop.common.draft import Draft
-    from dglop.common.types import RunPolicy
 
 __all__ = ("problems_of", "restart_policy_overrides")
 
@@ -22,11 +21,7 @@ _DNS_1035: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 def problems_of(draft: Draft) -> list[str]:
     """All that would keep the job from running; empty where nothing would."""
-    return [
-        *_name_problems(draft),
-        *_policy_problems(draft.policy),
-        *draft.kind.validate(draft.job),
-    ] or _build_problems(draft)
+    return [*_name_problems(draft), *draft.kind.validate(draft.job)] or _build_problems(draft)
 
 
 def restart_policy_overrides(draft: Draft) -> list[str]:
@@ -59,24 +54,6 @@ def _name_problems(draft: Draft) -> list[str]:
         )
         return [problem]
     return []
-
-
-def _policy_problems(policy: RunPolicy) -> list[str]:
-    """The bounds that the CRD sets, again: a job may come from a place without it."""
-    least = {
-        "ttlSecondsAfterFinished": (policy.ttl_seconds_after_finished, 0),
-        "activeDeadlineSeconds": (policy.active_deadline_seconds, 1),
-        "backoffLimit": (policy.backoff_limit, 0),
-        "startDeadlineSeconds": (policy.start_deadline_seconds, 1),
-        "progressDeadlineSeconds": (policy.progress_deadline_seconds, 1),
-        "podForceDeleteAfterSeconds": (policy.pod_force_delete_after_seconds, 0),
-        "disruptionLimit": (policy.disruption_limit, 0),
-    }
-    return [
-        f"runPolicy.{name} is {value} and must be at least {bound}"
-        for name, (value, bound) in least.items()
-        if value is not None and value < bound
-    ]
 
 
 def _build_problems(draft: Draft) -> list[str]:

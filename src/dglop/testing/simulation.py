@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cluster in memory for one job: plans are carried out at once, and the test is the kubelet and the clock."""
+"""One job in a cluster in memory: plans are carried out at once; the test is kubelet and clock."""
 
 from __future__ import annotations
 
