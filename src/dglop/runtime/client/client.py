@@ -257,10 +257,17 @@ class Client:
                 yield line
 
     def batches(
-        self, path: str, *, query: Mapping[str, str] | None = None, read_idle: float
+        self,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        read_idle: float,
+        accept: str = "application/json",
     ) -> AsyncGenerator[Lines, None]:
         """As `stream`, but all the lines that came together at once."""
-        return self._transport.lines(Call("GET", path, query, verb="WATCH"), read_idle=read_idle)
+        return self._transport.lines(
+            Call("GET", path, query, accept=accept, verb="WATCH"), read_idle=read_idle
+        )
 
     def _path(
         self, kind: Kind, namespace: str | None, name: str | None, subresource: str | None = None

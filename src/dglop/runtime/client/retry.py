@@ -6,7 +6,15 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, TypeVar
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_before_delay
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    stop_after_attempt,
+    stop_any,
+    stop_before_delay,
+)
+from tenacity.stop import stop_base
 
 from dglop.errors import ApiConnectionError, ApiError, ServerError, TooManyRequestsError
 
@@ -18,6 +26,7 @@ __all__ = ("backoff_seconds", "is_retryable", "retrying")
 T = TypeVar("T")
 
 _ATTEMPTS = 10
+_CONNECT_ATTEMPTS = 5
 _FIRST_SECONDS = 0.2
 _LONGEST_SECONDS = 10.0
 
@@ -48,6 +57,15 @@ def backoff_seconds(attempt: int, error: BaseException | None, jitter: float) ->
     return max(wished, backoff / 2) + jitter * backoff / 2
 
 
+class _NobodyThere(stop_base):
+    """Whether nobody listens: a few tries tell, and a person may be waiting for the sentence."""
+
+    def __call__(self, retry_state: RetryCallState) -> bool:
+        error = retry_state.outcome.exception() if retry_state.outcome else None
+        refused = isinstance(error, ApiConnectionError) and not error.sent
+        return refused and retry_state.attempt_number >= _CONNECT_ATTEMPTS
+
+
 async def retrying(
     send: Callable[[], Awaitable[T]],
     *,
@@ -73,7 +91,7 @@ async def retrying(
     attempts = AsyncRetrying(
         sleep=sleep,
         wait=wait,
-        stop=stop_after_attempt(_ATTEMPTS) | stop_before_delay(budget),
+        stop=stop_any(stop_after_attempt(_ATTEMPTS), stop_before_delay(budget), _NobodyThere()),
         retry=retry_if_exception(lambda error: is_retryable(error, idempotent=idempotent)),
         before_sleep=before_sleep,
         reraise=True,

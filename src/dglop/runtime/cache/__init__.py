@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cache: stores kept equal to the API server by list and watch."""
+
+from __future__ import annotations
+
+from dglop.runtime.cache.cache import Cache
+from dglop.runtime.cache.delta import Delta, EventHandlerProtocol
+from dglop.runtime.cache.entry import Cached, Key
+from dglop.runtime.cache.health import InformerHealth
+from dglop.runtime.cache.informer import Informer, Registration
+from dglop.runtime.cache.meta import Meta, Owner
+from dglop.runtime.cache.metrics import CacheMetrics
+from dglop.runtime.cache.scope import Limits
+from dglop.runtime.cache.store import CONTROLLER_INDEX, NAMESPACE_INDEX, Indexer, Store
+
+__all__ = (
+    "CONTROLLER_INDEX",
+    "NAMESPACE_INDEX",
+    "Cache",
+    "CacheMetrics",
+    "Cached",
+    "Delta",
+    "EventHandlerProtocol",
+    "Indexer",
+    "Informer",
+    "InformerHealth",
+    "Key",
+    "Limits",
+    "Meta",
+    "Owner",
+    "Registration",
+    "Store",
+)

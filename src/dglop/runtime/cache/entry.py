@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cached: one object as its JSON bytes and decoded metadata."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar, overload
+
+import msgspec
+
+from dglop.errors import SchemaError
+from dglop.runtime.api.resource import Kind, Resource
+from dglop.runtime.cache.meta import Meta, read_meta
+from dglop.runtime.client.convert import decode, typed
+
+__all__ = ("Cached", "Key", "read_object")
+
+Key = tuple[str, str]
+"""Namespace ("" for cluster scope) and name."""
+
+T = TypeVar("T")
+ViewT = TypeVar("ViewT", bound=msgspec.Struct)
+
+
+class Cached:
+    """An object as the server sent it, without managedFields. Immutable, and shared by all readers."""
+
+    __slots__ = ("_views", "meta", "raw", "resource")
+
+    def __init__(self, raw: bytes, meta: Meta, resource: Resource) -> None:
+        self.raw = raw
+        self.meta = meta
+        self.resource = resource
+        self._views: tuple[Any, ...] = ()
+
+    def __repr__(self) -> str:
+        meta = self.meta
+        return f"<{self.resource.kind} {meta.namespace}/{meta.name} at {meta.resource_version}>"
+
+    @property
+    def key(self) -> Key:
+        return (self.meta.namespace, self.meta.name)
+
+    @property
+    def name(self) -> str:
+        return self.meta.name
+
+    @property
+    def namespace(self) -> str:
+        return self.meta.namespace
+
+    @property
+    def uid(self) -> str:
+        return self.meta.uid
+
+    @property
+    def resource_version(self) -> str:
+        return self.meta.resource_version
+
+    @property
+    def is_deleting(self) -> bool:
+        return self.meta.deletion_timestamp is not None
+
+    def controller_uid(self) -> str | None:
+        """The uid of the owner that controls this object."""
+        owner = self.meta.controller()
+        return owner.uid if owner else None
+
+    def view(self, type_: type[ViewT]) -> ViewT:
+        """The fields that a Struct of one's own declares, decoded once and remembered with the object.
+
+        Raises SchemaError, which names the path, where they do not fit.
+        """
+        views = self._views
+        for index in range(0, len(views), 2):
+            if views[index] is type_:
+                found: ViewT = views[index + 1]
+                return found
+        try:
+            view = msgspec.json.decode(self.raw, type=type_)
+        except msgspec.ValidationError as problem:
+            raise SchemaError(f"{self!r} does not fit {type_.__name__}: {problem}") from problem
+        self._views = (*views, type_, view)
+        return view
+
+    @overload
+    def to(self, kind: type[T]) -> T: ...
+    @overload
+    def to(self, kind: Resource) -> dict[str, Any]: ...
+    def to(self, kind: Kind) -> Any:
+        """A copy as `kind`, that the caller may change. Raises SchemaError where it does not fit."""
+        if isinstance(kind, Resource):
+            return self.to_dict()
+        return decode(kind, self.raw) if hasattr(kind, "from_wire") else typed(kind, self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """A copy as a wire dict, with apiVersion and kind."""
+        wire: dict[str, Any] = msgspec.json.decode(self.raw)
+        return {"apiVersion": self.resource.api_version, "kind": self.resource.kind, **wire}
+
+
+class _Managed(msgspec.Struct, rename="camel", gc=False):
+    managed_fields: msgspec.Raw = msgspec.Raw(b"")
+
+
+class _Head(msgspec.Struct, gc=False):
+    metadata: msgspec.Raw = msgspec.Raw(b"{}")
+    kind: msgspec.Raw = msgspec.Raw(b"")
+
+
+_HEAD = msgspec.json.Decoder(_Head)
+_MANAGED = msgspec.json.Decoder(_Managed)
+_FIELD = b'"managedFields":'
+
+
+def read_object(raw: bytes | msgspec.Raw, resource: Resource) -> tuple[Cached, str]:
+    """A Cached of one object's JSON, which is copied, and the kind it says it is ("" in lists).
+
+    Raises msgspec.DecodeError where it is no JSON object.
+    """
+    head = _HEAD.decode(raw)
+    meta = read_meta(head.metadata)
+    data = bytes(raw)  # a Raw would keep its whole page alive
+    if _FIELD in data:
+        data = _without_managed(data, head.metadata)
+    return Cached(data, meta, resource), bytes(head.kind).decode("utf-8", "replace").strip('"')
+
+
+def _without_managed(data: bytes, metadata: msgspec.Raw) -> bytes:
+    try:
+        managed = bytes(_MANAGED.decode(metadata).managed_fields)
+    except msgspec.ValidationError:  # no object: then it has no members either
+        return data
+    return _cut(data, managed) if managed else data
+
+
+def _cut(data: bytes, value: bytes) -> bytes:
+    """`data` without `"managedFields":value`.
+
+    Quotes inside JSON strings are escaped, so these bytes can only be that member.
+    """
+    at = data.find(_FIELD + value)
+    if at < 0:  # written with spaces: the slow way
+        wire = msgspec.json.decode(data)
+        del wire["metadata"]["managedFields"]
+        return msgspec.json.encode(wire)
+    end = at + len(_FIELD) + len(value)
+    if data[end : end + 1] == b",":
+        return data[:at] + data[end + 1 :]
+    if data[at - 1 : at] == b",":
+        return data[: at - 1] + data[end:]
+    return data[:at] + data[end:]

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Informer: one kind's store, kept right by reflectors, and those who hear of its changes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from dglop.errors import CacheNotSyncedError, DglopError
+from dglop.runtime.cache.delta import Delta, EventHandlerProtocol
+from dglop.runtime.cache.health import InformerHealth
+from dglop.runtime.cache.reflector_runner import ReflectorRunner
+from dglop.runtime.cache.scope import Scope
+from dglop.runtime.cache.store import Indexer, Store
+from dglop.runtime.clock import Clock, within
+
+if TYPE_CHECKING:
+    from dglop.runtime.api.resource import Resource
+    from dglop.runtime.cache.entry import Cached
+    from dglop.runtime.cache.metrics import CacheMetrics
+
+__all__ = ("Informer", "Registration")
+
+_CHUNK = 500
+
+MakeRunner = Callable[[Scope, Any], ReflectorRunner]
+
+
+class Registration:
+    """One handler's place in an informer."""
+
+    def __init__(self, informer: Informer, handler: EventHandlerProtocol) -> None:
+        self._informer = informer
+        self.handler = handler
+        self.is_removed = False
+        self._is_behind = not informer.has_synced()
+
+    def has_synced(self) -> bool:
+        """Whether the handler has heard of everything in the first list."""
+        return self._informer.has_synced() or not self._is_behind
+
+    def remove(self) -> None:
+        self.is_removed = True
+        self._informer.forget(self)
+
+
+class Informer:
+    """Objects of one kind in memory, and their changes as calls.
+
+    Handlers are plain functions, called in order in the event loop; one that raises is logged and
+    hurts no other. A change is in `store` before anyone hears of it.
+    """
+
+    def __init__(
+        self,
+        scopes: Sequence[Scope],
+        make_runner: MakeRunner,
+        *,
+        clock: Clock,
+        indexers: Mapping[str, Indexer] | None = None,
+        metrics: CacheMetrics | None = None,
+    ) -> None:
+        self.scopes = tuple(scopes)
+        self.store = Store(indexers)
+        self.health = InformerHealth(self.resource.group_resource)
+        self._clock = clock
+        self._metrics = metrics
+        self._log = structlog.get_logger("dglop.cache").bind(kind=self.health.kind)
+        self._registrations: list[Registration] = []
+        self._synced = asyncio.Event()
+        self._sinks = [_ScopeSink(self, scope) for scope in self.scopes]
+        self._runners = [make_runner(sink.scope, sink) for sink in self._sinks]
+        if metrics is not None:
+            metrics.synced(self.health.kind, value=False)
+
+    @property
+    def resource(self) -> Resource:
+        return self.scopes[0].resource
+
+    def has_synced(self) -> bool:
+        """Whether the first list is in the store and all handlers of then have heard of it."""
+        return self._synced.is_set()
+
+    async def wait_synced(self, seconds: float) -> None:
+        """Raises CacheNotSyncedError, which names the kind and its last error, when the time is up."""
+        try:
+            await within(self._clock, seconds, self._synced.wait())
+        except TimeoutError as problem:
+            raise CacheNotSyncedError(f"not in sync within {seconds:g} s: {self.health}") from problem
+
+    def add_handler(self, handler: EventHandlerProtocol) -> Registration:
+        """Adds a handler; it is told of what is there already at once, as of the first list."""
+        registration = Registration(self, handler)
+        for obj in self.store.list():
+            self._tell(registration, Delta(None, obj, is_initial=True))
+        self._registrations = [*self._registrations, registration]
+        return registration
+
+    def forget(self, registration: Registration) -> None:
+        self._registrations = [each for each in self._registrations if each is not registration]
+
+    async def run(self) -> None:
+        """Keeps the store right until it is cancelled."""
+        async with asyncio.TaskGroup() as group:
+            for runner, scope in zip(self._runners, self.scopes, strict=True):
+                where = scope.namespace or "all namespaces"
+                group.create_task(runner.run(), name=f"reflector {self.health.kind} in {where}")
+
+    def resync(self) -> None:
+        """Tells all handlers of every object as an update to itself."""
+        for obj in self.store.list():
+            for registration in self._registrations:
+                self._tell(registration, Delta(obj, obj))
+
+    async def deliver(self, deltas: Sequence[Delta], registrations: Sequence[Registration]) -> None:
+        """Tells `registrations` of `deltas`, giving way to others now and then.
+
+        They are those of the moment of the change: who came later has it from the store.
+        """
+        for index, delta in enumerate(deltas):
+            for registration in registrations:
+                self._tell(registration, delta)
+            if index % _CHUNK == _CHUNK - 1:
+                await asyncio.sleep(0)
+
+    @property
+    def registrations(self) -> Sequence[Registration]:
+        return self._registrations
+
+    def changed(self) -> None:
+        """Brings health and metrics up to date after a change of the store."""
+        synced = all(sink.is_whole for sink in self._sinks)
+        if self._metrics is not None:
+            self._metrics.items(self.health.kind, len(self.store))
+        if synced and not self._synced.is_set():
+            self._synced.set()
+            self.health.synced = True
+            if self._metrics is not None:
+                self._metrics.synced(self.health.kind, value=True)
+            self._log.info("Synced cache", objects=len(self.store))
+
+    def alive(self) -> None:
+        self.health.last_activity = self._clock.monotonic()
+        self.health.consecutive_failures = 0
+
+    def failed(self, error: DglopError) -> None:
+        self.health.consecutive_failures += 1
+        self.health.last_error = str(error)
+        if self._metrics is not None:
+            self._metrics.failure(self.health.kind, getattr(error, "reason", type(error).__name__))
+        self._log.warning("Lost touch with the API server", error=str(error))
+
+    def restarting(self, reason: str) -> None:
+        self.health.relists += 1
+        if self._metrics is not None:
+            self._metrics.relist(self.health.kind, reason)
+
+    def counted(self, type_: str) -> None:
+        if self._metrics is not None:
+            self._metrics.event(self.health.kind, type_)
+
+    def _tell(self, registration: Registration, delta: Delta) -> None:
+        if registration.is_removed:
+            return
+        handler, old, new = registration.handler, delta.old, delta.new
+        try:
+            if old is None and new is not None:
+                handler.on_add(new, delta.is_initial)
+            elif new is None and old is not None:
+                handler.on_delete(old, delta.final_state_unknown)
+            elif old is not None and new is not None:
+                handler.on_update(old, new)
+        except Exception:  # noqa: BLE001 - one handler's bug must not cost the others an event
+            self._log.exception("Event handler raised", handler=type(handler).__qualname__)
+
+
+class _ScopeSink:
+    """One scope's way into the informer's store."""
+
+    def __init__(self, informer: Informer, scope: Scope) -> None:
+        self._informer = informer
+        self.scope = scope
+        self.is_whole = False
+
+    async def replace(self, objects: Sequence[Cached]) -> None:
+        informer = self._informer
+        deltas = informer.store.replace(objects, namespace=self.scope.namespace, is_initial=not self.is_whole)
+        await informer.deliver(deltas, informer.registrations)
+        self.is_whole = True
+        informer.changed()
+
+    async def events(self, events: Sequence[tuple[str, Cached]]) -> None:
+        informer = self._informer
+        for type_, obj in events:
+            informer.counted(type_)
+            deltas = informer.store.remove(obj) if type_ == "DELETED" else informer.store.put(obj)
+            await informer.deliver(deltas, informer.registrations)
+        informer.changed()
+
+    def alive(self) -> None:
+        self._informer.alive()
+
+    def failed(self, error: DglopError) -> None:
+        self._informer.failed(error)
+
+    def restarting(self, reason: str) -> None:
+        self._informer.restarting(reason)

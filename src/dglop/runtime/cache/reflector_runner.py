@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Carries out what the reflector's step says: lists, watches, and hands whole states and events on."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from dglop.errors import ApiError, DglopError, ServerError
+from dglop.runtime.cache.entry import Cached, read_object
+from dglop.runtime.cache.reflector import (
+    Action,
+    Listed,
+    ListFailed,
+    NoInitialEndError,
+    Outcome,
+    State,
+    StreamEnded,
+    TakeList,
+    begin,
+    newer,
+    step,
+)
+from dglop.runtime.cache.reflector import Stream as StreamAction
+from dglop.runtime.cache.scope import Limits, Scope
+from dglop.runtime.client.answers import error_of_status
+from dglop.runtime.client.convert import Page
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+
+    from dglop.runtime.client.client import Client
+    from dglop.runtime.clock import Clock
+
+__all__ = ("ReflectorRunner", "Sink")
+
+_CHUNK = 500
+_LIST_SECONDS = 120.0
+_INITIAL_END = "k8s.io/initial-events-end"
+
+
+class Sink(Protocol):
+    """Where a reflector puts what it sees."""
+
+    async def replace(self, objects: Sequence[Cached]) -> None: ...
+
+    async def events(self, events: Sequence[tuple[str, Cached]]) -> None: ...
+
+    def alive(self) -> None:
+        """Something came from the server."""
+
+    def failed(self, error: DglopError) -> None: ...
+
+    def restarting(self, reason: str) -> None:
+        """The whole state will be read again."""
+
+
+@dataclass(slots=True)
+class _Progress:
+    """How far one watch has come."""
+
+    rv: str
+    is_whole: bool
+    started: float
+    initial: bool
+    count: int = 0
+    fresh: dict[tuple[str, str], Cached] = field(default_factory=dict)
+
+    def ended(self, now: float, error: DglopError | None) -> StreamEnded:
+        return StreamEnded(self.rv, self.is_whole, self.count, now - self.started, error, self.initial)
+
+
+class _Event(msgspec.Struct, gc=False):
+    type: str
+    object: msgspec.Raw
+
+
+class _Bookmark(msgspec.Struct, gc=False):
+    class Meta(msgspec.Struct, rename="camel"):
+        resource_version: str | None = None
+        annotations: dict[str, str] | None = None
+
+    metadata: Meta
+
+
+_EVENT = msgspec.json.Decoder(_Event)
+_BOOKMARK = msgspec.json.Decoder(_Bookmark)
+_PAGE_OF = msgspec.json.Decoder(Page)
+
+
+class ReflectorRunner:
+    """Keeps a sink equal to what the server has in a scope, from `run` until that is cancelled.
+
+    Guarantees: the sink sees each state whole; no resource version goes back; a failure of the server
+    never ends it. Raises only what the sink raises.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        scope: Scope,
+        sink: Sink,
+        *,
+        clock: Clock,
+        streams: bool = True,
+        limits: Limits | None = None,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._client = client
+        self._scope = scope
+        self._sink = sink
+        self._clock = clock
+        self._jitter = jitter
+        self._limits = limits or Limits()
+        self._state = State(streams=streams)
+
+    async def run(self) -> None:
+        action: Action = begin(self._state)
+        while True:
+            if action.after:
+                await self._clock.sleep(action.after)
+            outcome = await self._list(action) if isinstance(action, TakeList) else await self._watch(action)
+            error = None if isinstance(outcome, Listed) else outcome.error
+            if error is not None:
+                self._sink.failed(error)
+            now, jitter = self._clock.monotonic(), self._jitter()
+            self._state, action = step(self._state, outcome, now=now, jitter=jitter)
+            if error is not None and (isinstance(action, TakeList) or action.initial):
+                self._sink.restarting(_reason(error))
+
+    async def _list(self, action: TakeList) -> Outcome:
+        objects: list[Cached] = []
+        query = {"resourceVersion": action.rv, "limit": str(action.limit or "")}
+        token = ""
+        while True:
+            try:
+                page = await self._page({**query, "continue": token} if token else query)
+                self._sink.alive()
+                await self._read_items(page, objects)
+            except DglopError as error:
+                return ListFailed(error, action, continuing=bool(token))
+            rv = page.metadata.resource_version or ""
+            is_paged, token = bool(token), page.metadata.continue_ or ""
+            if not token:
+                break
+            query.pop("resourceVersion", None)  # the token says it; both are refused
+        if not rv:
+            return ListFailed(ServerError(200, "NotAList", "the list has no resourceVersion"), action)
+        await self._sink.replace(objects)
+        return Listed(rv, is_paged)
+
+    async def _page(self, query: dict[str, str]) -> Page:
+        body = await self._client.raw(
+            "GET",
+            self._scope.path,
+            query=self._scope.query(**query),
+            accept=self._scope.accept("PartialObjectMetadataList"),
+            timeout=_LIST_SECONDS,
+            retry=False,
+        )
+        try:
+            return _PAGE_OF.decode(body)
+        except msgspec.DecodeError as problem:
+            raise _not_json(body, problem) from problem
+
+    async def _read_items(self, page: Page, objects: list[Cached]) -> None:
+        for index, raw in enumerate(page.items or ()):
+            if index % _CHUNK == _CHUNK - 1:
+                await asyncio.sleep(0)  # others' turn: a page may be the whole list
+            try:
+                objects.append(read_object(raw, self._scope.resource)[0])
+            except msgspec.DecodeError as problem:
+                raise _not_json(bytes(raw), problem) from problem
+
+    async def _watch(self, action: StreamAction) -> StreamEnded:
+        progress = _Progress(
+            action.rv,
+            is_whole=not action.initial,
+            started=self._clock.monotonic(),
+            initial=action.initial,
+        )
+        try:
+            async with aclosing(self._batches(action)) as batches:
+                async for lines in _bounded(batches, progress, self._limits.initial):
+                    self._sink.alive()
+                    await self._take(lines, progress)
+        except DglopError as error:
+            return progress.ended(self._clock.monotonic(), error)
+        return progress.ended(self._clock.monotonic(), None)
+
+    def _batches(self, action: StreamAction) -> Any:
+        seconds = self._limits.watch * (1.0 + self._jitter())
+        query = self._scope.query(
+            watch="true",
+            allowWatchBookmarks="true",
+            timeoutSeconds=str(max(1, round(seconds))),
+            resourceVersion=action.rv,
+            sendInitialEvents="true" if action.initial else "",
+            resourceVersionMatch="NotOlderThan" if action.initial else "",
+        )
+        return self._client.batches(
+            self._scope.path,
+            query=query,
+            read_idle=seconds + self._limits.grace,
+            accept=self._scope.accept("PartialObjectMetadata"),
+        )
+
+    async def _take(self, lines: Sequence[bytes], progress: _Progress) -> None:
+        """Reads the events of some lines; what came before a bad line still counts."""
+        events: list[tuple[str, Cached]] = []
+        try:
+            for line in lines:
+                await self._take_one(line, progress, events)
+        finally:
+            if events:
+                await self._sink.events(events)
+
+    async def _take_one(self, line: bytes, progress: _Progress, events: list[tuple[str, Cached]]) -> None:
+        try:
+            event = _EVENT.decode(line)
+            if event.type == "BOOKMARK":
+                return await self._bookmark(_BOOKMARK.decode(event.object), progress)
+            if event.type == "ERROR":
+                raise error_of_status(msgspec.json.decode(event.object))
+            obj, kind = read_object(event.object, self._scope.resource)
+        except msgspec.DecodeError as problem:
+            raise _not_json(line, problem) from problem
+        if kind not in ("", self._scope.resource.kind, "PartialObjectMetadata"):
+            return None  # of another kind: an aggregated server's mistake, and none of ours
+        progress.count += 1
+        if progress.is_whole:
+            events.append((event.type, obj))
+            progress.rv = newer(progress.rv, obj.resource_version)
+        elif event.type == "DELETED":
+            progress.fresh.pop(obj.key, None)
+        else:
+            progress.fresh[obj.key] = obj
+        return None
+
+    async def _bookmark(self, mark: _Bookmark, progress: _Progress) -> None:
+        progress.count += 1
+        rv = mark.metadata.resource_version or ""
+        if progress.is_whole:
+            progress.rv = newer(progress.rv, rv)
+        elif (mark.metadata.annotations or {}).get(_INITIAL_END) == "true":
+            # Initial events come unordered, so only this version stands for all of them.
+            progress.rv, progress.is_whole = rv, True
+            objects, progress.fresh = list(progress.fresh.values()), {}
+            await self._sink.replace(objects)
+
+
+async def _bounded(
+    batches: AsyncIterator[list[bytes]], progress: _Progress, seconds: float
+) -> AsyncIterator[list[bytes]]:
+    """`batches`, each within `seconds` for as long as initial events are awaited."""
+    while True:
+        try:
+            async with asyncio.timeout(None if progress.is_whole else seconds):
+                lines = await _next(batches)
+        except TimeoutError as problem:
+            raise NoInitialEndError(
+                f"nothing came for {seconds:g} s and the initial events had not ended"
+            ) from problem
+        if lines is None:
+            return
+        yield lines
+
+
+async def _next(batches: AsyncIterator[list[bytes]]) -> list[bytes] | None:
+    return await anext(batches, None)
+
+
+def _reason(error: DglopError) -> str:
+    return error.reason if isinstance(error, ApiError) else type(error).__name__
+
+
+def _not_json(body: bytes, problem: Exception) -> ServerError:
+    text = " ".join(body[:200].decode("utf-8", "replace").split())
+    return ServerError(200, "NotJSON", f"no Kubernetes object came: {problem}: {text}")
