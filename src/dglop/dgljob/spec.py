@@ -4,6 +4,7 @@
 from typing import Annotated
 
 from pydantic import Field
+from pydantic.config import JsonDict
 
 from dglop.common.constants import MANAGED_BY_MULTIKUEUE
 from dglop.common.types import CleanPodPolicy, JobSpec, ReplicaSpec, RunPolicy
@@ -30,6 +31,10 @@ __all__ = ("MANAGED_BY", "DGLJobSpec", "DGLReplicaSpec", "DGLRunPolicy", "Restar
 RestartScopeName = Annotated[str, Field(pattern="^(Job|Replica)$")]
 
 MANAGED_BY = "kubeflow.org/dgljob-controller"
+
+# The API server checks the rules of an object on its default before it fills in the defaults within.
+_NETWORK: JsonDict = {"portBase": 30050, "portCount": 20, "masterPort": 29500}
+_STORAGE: JsonDict = {"type": "EmptyDir"}
 
 _ROLES = ", ".join(f"'{role}'" for role in Role)
 _NO_WORKERS = "!('Worker' in self.dglReplicaSpecs && self.dglReplicaSpecs['Worker'].replicas > 0)"
@@ -136,11 +141,11 @@ class DGLJobSpec(JobSpec, rules=(*_ROLE_RULES, *_OTHER_RULES)):
     """Direct: each Worker starts its own servers and trainers. Exec, MPI: a Launcher does."""
     restart_scope: RestartScopeName = "Job"
     """Job: one failed Worker restarts all, since DGL knows its peers by their addresses."""
-    network: Network = Field(default_factory=Network, json_schema_extra={"default": {}})
+    network: Network = Field(default_factory=Network, json_schema_extra={"default": _NETWORK})
     """Ports, names and rules of the job's network."""
     dataset: Dataset | None = None
     """The graph, where no Partitioner says a command of its own."""
-    storage: Storage = Field(default_factory=Storage, json_schema_extra={"default": {}})
+    storage: Storage = Field(default_factory=Storage, json_schema_extra={"default": _STORAGE})
     """Where the parts of the graph live."""
     output: Output = Field(default_factory=Output, json_schema_extra={"default": {}})
     """Where trained files go: /dgl_workspace/output, DGLJOB_OUTPUT_DIR."""
