@@ -22,7 +22,9 @@ HELP = {
 
 def main(argv: list[str] | None = None) -> int:
     """Do one command; 0 where it succeeded."""
-    parser = argparse.ArgumentParser(prog="python -m hack.cluster", description="a Kubernetes cluster for tests")
+    parser = argparse.ArgumentParser(
+        prog="python -m hack.cluster", description="a Kubernetes cluster for tests"
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     made = {name: commands.add_parser(name, help=text) for name, text in HELP.items()}
     made["load"].add_argument("archive", type=Path, help="a docker-archive or OCI archive")
@@ -50,7 +52,7 @@ def run(command: str, archive: Path | None) -> int:
     elif command == "logs":
         print(provider.logs())
     elif archive is not None:
-        print("\n".join(provider.load(archive)))
+        print(provider.load(archive))
     else:
         status = provider.status()
         print(f"{provider.name}: {status.text}")

@@ -7,7 +7,7 @@ import fcntl
 import hashlib
 import re
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from hack.cluster.report import Report
+    from hack.cluster.report import Step
 
 __all__ = ("TOOLS", "Tool", "binary", "built", "ensure", "fingerprint", "home", "missing", "module_version")
 
@@ -32,7 +32,7 @@ PARTS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet
 
 @dataclass(frozen=True)
 class Tool:
-    """One program: the folder under go/ with its go.mod, the module that gives it its version, its package."""
+    """One program: the folder of its go.mod under go/, the module that tells its version, its package."""
 
     name: str
     folder: str
@@ -85,8 +85,10 @@ def module_version(go_mod: str, module: str) -> str:
 def fingerprint(files: Mapping[str, bytes], *settings: str) -> str:
     """Eight hex digits that change with any file's name or content and with any setting."""
     digest = hashlib.sha256()
-    for item in (*(part for name in sorted(files) for part in (name.encode(), files[name])),
-                 *(setting.encode() for setting in settings)):
+    for item in (
+        *(part for name in sorted(files) for part in (name.encode(), files[name])),
+        *(setting.encode() for setting in settings),
+    ):
         digest.update(len(item).to_bytes(8, "big") + item)
     return digest.hexdigest()[:8]
 
@@ -122,14 +124,17 @@ def ensure(names: tuple[str, ...], paths: Paths, note: Callable[[str], None]) ->
                 _build(tool, go, paths, note)
 
 
-def binary(name: str, paths: Paths | None = None, report: Report | None = None) -> Path:
-    """The path of a program or of a part (`kube-apiserver`, `etcd`, `kubectl`, …), built if missing."""
+def binary(name: str, paths: Paths | None = None, report: Step | None = None) -> Path:
+    """The path of a program or of a part (`kube-apiserver`, `etcd`, `kubectl`, …), built if missing.
+
+    `report` is the step that the building is a part of; without one it is a step of its own.
+    """
     where = paths or paths_from()
     tool = next((tool for tool in TOOLS.values() if name == tool.name or name in tool.parts), None)
     if tool is None:
         raise ClusterError(f"no program is named {name!r}: there are {', '.join([*TOOLS, *PARTS])}")
     if not built(tool, where):
-        with (report or choose_report()).step(tool.name) as step:
+        with nullcontext(report) if report else choose_report().step(tool.name) as step:
             ensure((tool.name,), where, step.note)
     return home(tool, where) / name
 

@@ -53,8 +53,8 @@ class Bringup:
         self._paths = paths
         self._settings = settings
         self._daemons = Daemons(paths.pids, paths.logs)
-        self._parts = parts(paths, settings, self._program, containerd)
-        self.containerd = Containerd(paths.containerd_socket)
+        self._parts = parts(paths, settings, self.program, containerd)
+        self.containerd = Containerd(paths.containerd_socket, paths.cache / "loaded.json")
 
     def alive(self) -> tuple[list[str], list[str]]:
         """The parts that run and those that do not."""
@@ -68,15 +68,16 @@ class Bringup:
             note("clearing what an earlier cluster left")
             self._clear()
         if dead:
-            taken = frozenset(port for name in running for port in PORTS_OF.get(name, ()))
-            check_ports(self._settings.ports, taken)
+            held = frozenset(port for name in running for port in PORTS_OF.get(name, ()))
+            check_ports(self._settings.ports, held)
             self._write_files()
-            prepare_host(self._settings)
-        self._start_all(note)
+        prepare_host(self._settings)
+        if dead:
+            self._start_all(note)
         note("waiting for the nodes")
-        wait_for("both nodes to be ready", lambda: {NODE, FAKE_NODE} <= self._ready_nodes(), 90)
-        wait_for("the default service account", self._service_account, 60)
-        note("running already" if not dead else f"nodes {NODE} and {FAKE_NODE} ready")
+        wait_for(f"the nodes {NODE} and {FAKE_NODE} to be ready, see the logs", self._nodes_ready, 90)
+        wait_for("the default service account, see the logs", self._service_account, 60)
+        note(f"nodes {NODE} and {FAKE_NODE} ready" if dead else self._already())
 
     def down(self) -> None:
         """Stop every part in reverse order, and remove pods, mounts, rules, bridge and state."""
@@ -95,14 +96,15 @@ class Bringup:
 
     def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
         """Run kubectl as the cluster's administrator."""
-        program = str(self._program("kubectl"))
+        program = str(self.program("kubectl"))
         return output([program, "--kubeconfig", str(self._paths.kubeconfig), *arguments], stdin=stdin)
 
     def logs(self) -> str:
         """The last lines of every part."""
         return "\n".join(f"{name}\n{self._daemons.tail(name)}" for name in ORDER)
 
-    def _program(self, name: str) -> Path:
+    def program(self, name: str) -> Path:
+        """The file of a built program or of a part of one."""
         tool = next(tool for tool in TOOLS.values() if name == tool.name or name in tool.parts)
         return home(tool, self._paths) / name
 
@@ -131,7 +133,7 @@ class Bringup:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         link = paths.bin / "kubectl"
         link.unlink(missing_ok=True)
-        link.symlink_to(self._program("kubectl"))
+        link.symlink_to(self.program("kubectl"))
 
     def _start_all(self, note: Callable[[str], None]) -> None:
         for name in ("etcd", "kube-apiserver", "containerd"):
@@ -140,7 +142,8 @@ class Bringup:
         self._prepare_containerd()
         note("starting the API server")
         self._ready("kube-apiserver")
-        self.kubectl("apply", "--server-side", "--force-conflicts", "-f", str(SOURCES / "addons.yaml"))
+        for name in ("addons.yaml", "fake-node.yaml"):
+            self.kubectl("apply", "--server-side", "--force-conflicts", "-f", str(SOURCES / name))
         rest = [name for name in ORDER if not self._daemons.alive(name)]
         for name in rest:
             self._start(name)
@@ -164,11 +167,19 @@ class Bringup:
             self._daemons.ready("containerd", self.containerd.ready)
         if PAUSE_IMAGE not in self.containerd.images():
             packed = self._paths.cluster / "pause.tar"
-            archive(self._program("pause").read_bytes(), packed)
+            archive(self.program("pause").read_bytes(), packed)
             self.containerd.load(packed)
 
-    def _ready_nodes(self) -> set[str]:
-        return ready_nodes(self.kubectl("get", "nodes", "-o", "json"))
+    def _already(self) -> str:
+        started = {daemon.name: tuple(daemon.argv) for daemon in self._daemons.known()}
+        same = all(started.get(name) == part.argv for name, part in self._parts.items())
+        return "running already" if same else "running already, by older settings: down and up take the new"
+
+    def _nodes_ready(self) -> bool:
+        try:
+            return {NODE, FAKE_NODE} <= ready_nodes(self.kubectl("get", "nodes", "-o", "json"))
+        except ClusterError:
+            return False  # an API server that has just been started again
 
     def _service_account(self) -> bool:
         return "default" in self.kubectl("get", "serviceaccounts", "-n", "default", "-o", "name")

@@ -77,7 +77,13 @@ def cni(paths: Paths, settings: Settings) -> dict[str, Any]:
         "ranges": [[{"subnet": settings.pods, "gateway": settings.gateway}]],
         "routes": [{"dst": "0.0.0.0/0"}],
     }
-    bridge = {"type": "bridge", "bridge": settings.bridge, "isGateway": True, "hairpinMode": True, "ipam": ipam}
+    bridge = {
+        "type": "bridge",
+        "bridge": settings.bridge,
+        "isGateway": True,
+        "hairpinMode": True,
+        "ipam": ipam,
+    }
     portmap = {"type": "portmap", "capabilities": {"portMappings": True}}
     return {"cniVersion": "0.4.0", "name": "dglop", "plugins": [bridge, portmap]}
 

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hack.cluster.binaries import binary
 from hack.cluster.commands import output, succeeds, system_path
 from hack.cluster.errors import ClusterError
-from hack.cluster.image import names_in
+from hack.cluster.image import is_oci, name_in
 from hack.cluster.status import Status
 
 if TYPE_CHECKING:
@@ -52,11 +52,9 @@ class External:
         """Nothing: it is not ours to end."""
 
     def status(self) -> Status:
-        kubectl = shutil.which("kubectl", path=system_path())
-        if kubectl is None:
-            return Status(running=False, text="kubectl is not on the PATH to ask it with: install it")
+        kubectl = [str(self.kubectl()), "--kubeconfig", str(self.kubeconfig()), "--request-timeout=10s"]
         try:
-            return Status(True, output([kubectl, "--kubeconfig", str(self.kubeconfig()), "get", "nodes"]))
+            return Status(running=True, text=output([*kubectl, "get", "nodes"]))
         except ClusterError as error:
             return Status(running=False, text=str(error))
 
@@ -65,19 +63,21 @@ class External:
             raise ClusterError(f"DGLOP_KUBECONFIG={self._kubeconfig}: there is no such file")
         return self._kubeconfig
 
-    def load(self, archive: Path) -> list[str]:
+    def kubectl(self) -> Path:
+        found = shutil.which("kubectl", path=system_path())
+        return Path(found) if found else binary("kubectl")
+
+    def load(self, archive: Path) -> str:
         """Push to DGLOP_REGISTRY, from which the cluster must be able to pull."""
         if not self._registry:
             raise ClusterError(
                 "images reach a cluster that is not ours through a registry: set DGLOP_REGISTRY to one that "
                 "this machine may push to and the cluster may pull from, such as ghcr.io/you"
             )
-        pushed = []
-        for name in names_in(archive):
-            target = pushed_name(name, self._registry)
-            push(archive, name, target)
-            pushed.append(target)
-        return pushed
+        name = name_in(archive)
+        target = pushed_name(name, self._registry)
+        push(archive, name, target)
+        return target
 
     def logs(self) -> str:
         return "the logs of this cluster are with those who run it"
@@ -99,11 +99,3 @@ def push(archive: Path, name: str, target: str) -> None:
         output(["docker", "push", target])
     else:
         raise ClusterError("pushing an image needs skopeo, buildah or a Docker engine: install one of them")
-
-
-def is_oci(archive: Path) -> bool:
-    """Whether the archive has the OCI layout and no Docker manifest."""
-    import tarfile  # noqa: PLC0415
-
-    with tarfile.open(archive) as tar:
-        return "manifest.json" not in tar.getnames()

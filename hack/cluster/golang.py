@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hack.cluster.commands import stream, system_path
@@ -16,7 +17,6 @@ from hack.cluster.errors import ClusterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from hack.cluster.paths import Paths
 
@@ -56,7 +56,12 @@ def _version(program: Path) -> tuple[int, ...] | None:
 
 
 # a host's toolchain must not fetch another one by itself; a host's flags must not change what is built
-_LOCAL = {"GOTOOLCHAIN": "local", "GOFLAGS": "-modcacherw -buildvcs=false", "CGO_ENABLED": "0", "GOWORK": "off"}
+_LOCAL = {
+    "GOTOOLCHAIN": "local",
+    "GOFLAGS": "-modcacherw -buildvcs=false",
+    "CGO_ENABLED": "0",
+    "GOWORK": "off",
+}
 
 
 def find_go(paths: Paths, note: Callable[[str], None]) -> Go:
@@ -78,8 +83,6 @@ def find_go(paths: Paths, note: Callable[[str], None]) -> Go:
 
 
 def _on_path() -> Path | None:
-    from pathlib import Path  # noqa: PLC0415
-
     for name in (shutil.which("go", path=system_path()), "/usr/local/go/bin/go"):
         if name and Path(name).exists():
             return Path(name)
@@ -106,7 +109,7 @@ def _drop(_row: str) -> None:
 
 def _installer(cache: Path) -> list[str]:
     """The first program at hand that installs a Python package into a folder."""
-    uv = shutil.which("uv", path=f"{cache / 'uv/bin'}{os.pathsep}{system_path()}")
+    uv = shutil.which("uv", path=f"{cache / 'tools/bin'}{os.pathsep}{system_path()}")
     candidates = [[sys.executable, "-m", "pip"], [uv, "pip"] if uv else [], ["python3", "-m", "pip"]]
     for candidate in filter(None, candidates):
         asked = subprocess.run([*candidate, "--version"], capture_output=True, check=False)

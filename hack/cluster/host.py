@@ -57,7 +57,7 @@ def release_host(paths: Paths, settings: Settings) -> None:
     """End the pods' processes and take away mounts, rules, bridge and cgroups; nothing there is no error."""
     wait_for("the end of the pods' processes", lambda: not _kill_pods(settings.cgroup), 30)
     _kill_shims(str(paths.containerd_socket))
-    wait_for("the mounts to go", lambda: not _unmount(paths.cluster), 30)
+    wait_for("the mounts to go", lambda: not _unmount(paths.cluster, paths.containerd), 30)
     for family, table in (*PROXY_TABLES, ("ip", settings.cgroup)):
         succeeds(["nft", "delete", "table", family, table])
     if Path(f"/sys/class/net/{settings.bridge}").exists():
@@ -66,8 +66,7 @@ def release_host(paths: Paths, settings: Settings) -> None:
         for folder in cgroup_tree(hierarchy / settings.cgroup):
             with suppress(FileNotFoundError):
                 folder.rmdir()
-    for result in Path("/var/lib/cni/results").glob("dglop-*"):
-        result.unlink(missing_ok=True)
+    _forget_results()
 
 
 def hierarchies() -> list[Path]:
@@ -122,12 +121,22 @@ def _members(folders: Iterable[Path]) -> list[int]:
     return found
 
 
-def _unmount(folder: Path) -> int:
+def _unmount(*folders: Path) -> int:
     """Detach what is mounted below; how many mounts there were."""
-    points = mounts_below(Path("/proc/self/mountinfo").read_text(), str(folder))
+    mounted = Path("/proc/self/mountinfo").read_text()
+    points = [point for folder in folders for point in mounts_below(mounted, str(folder))]
     for point in points:
         succeeds(["umount", "--lazy", point])
     return len(points)
+
+
+def _forget_results() -> None:
+    """Remove what CNI noted of our pods' interfaces; the notes of other networks stay."""
+    results = Path("/var/lib/cni/results")
+    for ours in results.glob("dglop-*-eth0"):
+        sandbox = ours.name.removeprefix("dglop-").removesuffix("-eth0")
+        for note in results.glob(f"*-{sandbox}-*"):
+            note.unlink(missing_ok=True)
 
 
 def _mask(settings: Settings) -> None:

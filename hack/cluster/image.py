@@ -8,14 +8,18 @@ import io
 import json
 import platform
 import tarfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from hack.cluster.errors import ClusterError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ("PAUSE_IMAGE", "architecture", "archive", "names_in")
+__all__ = ("PAUSE_IMAGE", "architecture", "archive", "is_oci", "name_in")
 
 PAUSE_IMAGE = "dglop.local/pause:1"
+DOCKER = "manifest.json"
+OCI_NAMES = ("io.containerd.image.name", "org.opencontainers.image.ref.name")
 
 
 def architecture(machine: str | None = None) -> str:
@@ -52,19 +56,35 @@ def _tar(files: dict[str, tuple[bytes, int]]) -> bytes:
     return buffer.getvalue()
 
 
-def names_in(path: Path) -> list[str]:
-    """The image names that a docker-archive or an OCI archive carries."""
+def name_in(path: Path) -> str:
+    """The name of the image in a docker-archive or an OCI archive; ClusterError where there is none."""
+    try:
+        with tarfile.open(path) as tar:
+            named = _names(tar)
+    except FileNotFoundError:
+        raise ClusterError(f"there is no image archive {path}: build it first") from None
+    except (tarfile.TarError, ValueError, KeyError) as error:
+        raise ClusterError(f"{path} is no image archive ({error}): build it again") from None
+    if len(named) != 1:
+        raise ClusterError(
+            f"{path} holds {len(named)} named images, and one is wanted: name it where it is made"
+        )
+    return named[0]
+
+
+def is_oci(path: Path) -> bool:
+    """Whether the archive has the OCI layout and no Docker manifest."""
     with tarfile.open(path) as tar:
-        members = set(tar.getnames())
-        if "manifest.json" in members:
-            return [name for entry in _json(tar, "manifest.json") for name in entry.get("RepoTags") or []]
-        if "index.json" not in members:
-            return []
-        found = [entry.get("annotations", {}) for entry in _json(tar, "index.json")["manifests"]]
-        keys = ("io.containerd.image.name", "org.opencontainers.image.ref.name")
-        return [next(a[key] for key in keys if key in a) for a in found if any(key in a for key in keys)]
+        return DOCKER not in tar.getnames()
 
 
-def _json(tar: tarfile.TarFile, name: str) -> "list[dict[str, list[str]]]":
+def _names(tar: tarfile.TarFile) -> list[str]:
+    if DOCKER in tar.getnames():
+        return [name for entry in _json(tar, DOCKER) for name in entry.get("RepoTags") or []]
+    about = [entry.get("annotations", {}) for entry in _json(tar, "index.json")["manifests"]]
+    return [found for each in about if (found := next(filter(None, map(each.get, OCI_NAMES)), None))]
+
+
+def _json(tar: tarfile.TarFile, name: str) -> Any:
     file = tar.extractfile(name)
     return json.load(file) if file else []

@@ -1,42 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cluster in containers of a Docker engine, made by kind."""
+"""A cluster in containers of a Docker engine, made by kind, with the same fake node as the local one."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hack.cluster.binaries import ensure, home, TOOLS
+from hack.cluster import preflight
+from hack.cluster.binaries import TOOLS, binary, ensure, home, missing
 from hack.cluster.commands import output, stream
 from hack.cluster.errors import ClusterError
-from hack.cluster.image import names_in
+from hack.cluster.health import answers
+from hack.cluster.image import name_in
+from hack.cluster.local import announcement
+from hack.cluster.parts import kwok
 from hack.cluster.paths import SOURCES
+from hack.cluster.process import Daemons
 from hack.cluster.status import Status
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hack.cluster.paths import Paths
     from hack.cluster.report import Report
+    from hack.cluster.settings import Settings
 
 __all__ = ("CLUSTER", "Kind", "arguments")
 
 CLUSTER = "dglop"
-NEEDED = ("kind", "kubectl")
+NEEDED = ("kind", "kubectl", "kwok")
+BUILD_SPACE = 8 * 2**30
 
 
 def arguments(command: str, kubeconfig: Path, archive: Path | None = None) -> list[str]:
     """What kind is called with."""
-    name = ["--name", CLUSTER]
+    name, file = ["--name", CLUSTER], ["--kubeconfig", str(kubeconfig)]
     made = {
-        "up": [
-            "create", "cluster", *name, "--config", str(SOURCES / "kind.yaml"),
-            "--kubeconfig", str(kubeconfig), "--wait", "180s",
-        ],
-        "down": ["delete", "cluster", *name, "--kubeconfig", str(kubeconfig)],
-        "kubeconfig": ["export", "kubeconfig", *name, "--kubeconfig", str(kubeconfig)],
+        "up": ["create", "cluster", *name, "--config", str(SOURCES / "kind.yaml"), *file, "--wait", "180s"],
+        "down": ["delete", "cluster", *name, *file],
+        "kubeconfig": ["export", "kubeconfig", *name, *file],
         "list": ["get", "clusters"],
         "load": ["load", "image-archive", str(archive), *name],
         "logs": ["export", "logs", *name, str(kubeconfig.parent / "kind-logs")],
-    }  # fmt: skip
+    }
     return made[command]
 
 
@@ -45,10 +50,17 @@ class Kind:
 
     name = "kind"
 
-    def __init__(self, paths: Paths) -> None:
+    def __init__(self, paths: Paths, settings: Settings) -> None:
         self._paths = paths
+        self._daemons = Daemons(paths.cache / "kind", paths.cache / "kind")
+        self._kwok = kwok(paths.kubeconfig, settings, self._program)
 
     def up(self, report: Report) -> None:
+        lacking = missing(NEEDED, self._paths)
+        if lacking:
+            preflight.check_disk(self._paths.cache, BUILD_SPACE)
+            tools = [f"{tool.name} {tool.version}" for tool in lacking]
+            report.say(announcement([], tools, 5))  # kubectl alone, without the parts it shares packages with
         with report.step("kubernetes") as step:
             ensure(NEEDED, self._paths, step.note)
             step.note(f"kind {TOOLS['kind'].version}")
@@ -60,13 +72,15 @@ class Kind:
                 argv = [str(self._program("kind")), *arguments("up", self._paths.kubeconfig)]
                 stream(argv, step.note, log=self._paths.log)
                 step.note("node ready")
-            self._add()
+            self._have_fake_node()
 
     def down(self) -> None:
-        self._kind("down")
+        self._daemons.stop("kwok")
+        if not missing(("kind",), self._paths):
+            self._kind("down")
 
     def status(self) -> Status:
-        if CLUSTER not in self._kind("list").split():
+        if missing(NEEDED, self._paths) or CLUSTER not in self._kind("list").split():
             return Status(running=False, text="no cluster: `up` makes one")
         return Status(running=True, text=f"running\n{self._kubectl('get', 'nodes')}")
 
@@ -75,18 +89,30 @@ class Kind:
             raise ClusterError("there is no kubeconfig yet: bring the cluster up first")
         return self._paths.kubeconfig
 
-    def load(self, archive: Path) -> list[str]:
-        if not archive.is_file():
-            raise ClusterError(f"there is no image archive {archive}: build it first")
+    def kubectl(self) -> Path:
+        return binary("kubectl", self._paths)
+
+    def load(self, archive: Path) -> str:
+        name = name_in(archive)
         self._kind("load", archive)
-        return names_in(archive)
+        return name
 
     def logs(self) -> str:
         self._kind("logs")
         return f"the logs lie in {self._paths.cache / 'kind-logs'}"
 
+    def _have_fake_node(self) -> None:
+        self._kubectl("apply", "--server-side", "--force-conflicts", "-f", str(SOURCES / "fake-node.yaml"))
+        self._daemons.start("kwok", self._kwok.argv)
+        self._daemons.ready("kwok", lambda: answers(self._kwok.health))
+
     def _program(self, name: str) -> Path:
         return home(TOOLS[name], self._paths) / name
+
+    def _kubectl(self, *arguments: str) -> str:
+        return output(
+            [str(self._program("kubectl")), "--kubeconfig", str(self._paths.kubeconfig), *arguments]
+        )
 
     def _kind(self, command: str, archive: Path | None = None) -> str:
         return output([str(self._program("kind")), *arguments(command, self._paths.kubeconfig, archive)])

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from hack.cluster import preflight
-from hack.cluster.binaries import TOOLS, ensure, missing
+from hack.cluster.binaries import TOOLS, binary, ensure, missing
 from hack.cluster.bringup import Bringup
 from hack.cluster.commands import system_path
 from hack.cluster.errors import ClusterError
@@ -69,7 +69,10 @@ class Local:
             raise ClusterError("there is no kubeconfig yet: bring the cluster up first")
         return self._paths.kubeconfig
 
-    def load(self, archive: Path) -> list[str]:
+    def kubectl(self) -> Path:
+        return binary("kubectl", self._paths)
+
+    def load(self, archive: Path) -> str:
         if not self.status().running:
             raise ClusterError("no cluster runs that could take an image: bring it up first")
         return self._bringup().containerd.load(archive)

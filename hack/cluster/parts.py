@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The processes of the local cluster: the order they start in, their commands, and how each tells it is ready."""
+"""The processes of the local cluster: their order, their commands, and how each tells that it is ready."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hack.cluster.paths import Paths
     from hack.cluster.settings import Settings
 
-__all__ = ("CONTROL_PLANE", "NODE_PARTS", "Part", "parts")
+__all__ = ("CONTROL_PLANE", "NODE_PARTS", "Part", "kwok", "parts")
 
 CONTROL_PLANE = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 NODE_PARTS = ("containerd", "kubelet", "kube-proxy", "coredns", "kwok", "provisioner")
@@ -32,7 +32,9 @@ class Part:
     health: str = ""
 
 
-def parts(paths: Paths, settings: Settings, program: Callable[[str], Path], containerd: str) -> dict[str, Part]:
+def parts(
+    paths: Paths, settings: Settings, program: Callable[[str], Path], containerd: str
+) -> dict[str, Part]:
     """Every part by name. `program` gives the file of a built program."""
     made = [
         _etcd(paths, settings, program),
@@ -40,7 +42,7 @@ def parts(paths: Paths, settings: Settings, program: Callable[[str], Path], cont
         *_controllers(paths, settings, program),
         Part("containerd", (containerd, "--config", str(paths.config / "containerd.toml"))),
         *_agents(paths, settings, program),
-        _kwok(paths, settings, program),
+        kwok(paths.config / "kwok.kubeconfig", settings, program),
         Part(
             "provisioner",
             (
@@ -165,11 +167,9 @@ def _agents(paths: Paths, settings: Settings, program: Callable[[str], Path]) ->
         kubeconfig=paths.config / "kubelet.kubeconfig",
         root_dir=paths.kubelet,
         hostname_override=NODE,
-        node_ip=settings.gateway,  # the bridge is there before, else the node had no address until its first pod
+        node_ip=settings.gateway,  # the bridge is there already, else this were no address of the host
     )
-    proxy = _flags(
-        program("kube-proxy"), config=paths.config / "kube-proxy.yaml", hostname_override=NODE
-    )
+    proxy = _flags(program("kube-proxy"), config=paths.config / "kube-proxy.yaml", hostname_override=NODE)
     dns = (str(program("coredns")), "-conf", str(paths.config / "Corefile"))
     ports = settings.ports
     return [
@@ -179,10 +179,11 @@ def _agents(paths: Paths, settings: Settings, program: Callable[[str], Path]) ->
     ]
 
 
-def _kwok(paths: Paths, settings: Settings, program: Callable[[str], Path]) -> Part:
+def kwok(kubeconfig: Path, settings: Settings, program: Callable[[str], Path]) -> Part:
+    """The simulator of the fake node, for any cluster."""
     argv = _flags(
         program("kwok"),
-        kubeconfig=paths.config / "kwok.kubeconfig",
+        kubeconfig=kubeconfig,
         config=SOURCES / "kwok.yaml",
         manage_all_nodes="false",
         manage_nodes_with_annotation_selector="kwok.x-k8s.io/node=fake",

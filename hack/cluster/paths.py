@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ("Paths", "paths_from")
+__all__ = ("SOURCES", "Paths", "cache_dir", "paths_from")
 
 SOURCES = Path(__file__).resolve().parent
 
@@ -84,3 +84,8 @@ def paths_from(environ: Mapping[str, str] | None = None) -> Paths:
     """The folder named by DGLOP_CACHE, by default `~/.cache/dglop`."""
     named = (os.environ if environ is None else environ).get("DGLOP_CACHE")
     return Paths(Path(named).expanduser().resolve() if named else Path.home() / ".cache" / "dglop")
+
+
+def cache_dir() -> Path:
+    """The one folder of this environment."""
+    return paths_from().cache

@@ -28,7 +28,16 @@ __all__ = ("CLIENTS", "Identity", "ensure_pki", "identities", "kubeconfig", "val
 
 YEARS = timedelta(days=3650)
 MARGIN = timedelta(days=30)
-CLIENTS = ("admin", "controller-manager", "scheduler", "kubelet", "kube-proxy", "coredns", "kwok", "provisioner")
+CLIENTS = (
+    "admin",
+    "controller-manager",
+    "scheduler",
+    "kubelet",
+    "kube-proxy",
+    "coredns",
+    "kwok",
+    "provisioner",
+)
 
 
 @dataclass(frozen=True)
@@ -72,8 +81,10 @@ def valid(certificate: bytes, authority: bytes, wanted: Identity, now: datetime)
         cert.verify_directly_issued_by(ca)
     except (ValueError, TypeError, InvalidSignature):
         return False
-    return cert.subject == _subject(wanted) and _names(cert) == set(wanted.serves) and (
-        now + MARGIN < min(cert.not_valid_after_utc, ca.not_valid_after_utc)
+    return (
+        cert.subject == _subject(wanted)
+        and _names(cert) == set(wanted.serves)
+        and (now + MARGIN < min(cert.not_valid_after_utc, ca.not_valid_after_utc))
     )
 
 
@@ -109,7 +120,9 @@ def kubeconfig(server: str, ca: bytes, certificate: bytes, key: bytes) -> str:
         {
             "apiVersion": "v1",
             "kind": "Config",
-            "clusters": [{"name": name, "cluster": {"server": server, "certificate-authority-data": data(ca)}}],
+            "clusters": [
+                {"name": name, "cluster": {"server": server, "certificate-authority-data": data(ca)}}
+            ],
             "users": [
                 {
                     "name": name,
@@ -145,7 +158,8 @@ def _names(cert: x509.Certificate) -> set[str]:
 
 def _general(names: Sequence[str]) -> list[x509.GeneralName]:
     return [
-        x509.IPAddress(ipaddress.ip_address(name)) if name[0].isdigit() else x509.DNSName(name) for name in names
+        x509.IPAddress(ipaddress.ip_address(name)) if name[0].isdigit() else x509.DNSName(name)
+        for name in names
     ]
 
 

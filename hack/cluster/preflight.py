@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
     from hack.cluster.settings import Ports
 
-__all__ = ("Listener", "check_disk", "check_machine", "check_ports", "listeners", "occupied", "parse_listeners")
+__all__ = (
+    "Listener",
+    "check_disk",
+    "check_machine",
+    "check_ports",
+    "listeners",
+    "occupied",
+    "parse_listeners",
+)
 
 GIB = 2**30
 LISTEN = "0A"
@@ -40,7 +48,9 @@ def check_machine(system: str, machine: str, uid: int) -> None:
     if system != "Linux":
         raise ClusterError(f"a local cluster needs Linux, and this is {system}: {elsewhere}")
     if not architecture(machine):
-        raise ClusterError(f"a local cluster needs an amd64 or arm64 processor, and this is {machine}: {elsewhere}")
+        raise ClusterError(
+            f"a local cluster needs an amd64 or arm64 processor, and this is {machine}: {elsewhere}"
+        )
     if uid != 0:
         raise ClusterError(f"a local cluster needs root: run the same command with sudo, or {elsewhere}")
 
@@ -93,7 +103,7 @@ def _owner(inode: int) -> str:
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # processes end while they are looked at
             for descriptor in (process / "fd").iterdir():
-                if os.readlink(descriptor) == wanted:
+                if str(descriptor.readlink()) == wanted:
                     return f"`{(process / 'comm').read_text().strip()}` (process {process.name})"
     return "a process that cannot be seen from here"
 

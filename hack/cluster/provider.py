@@ -16,9 +16,8 @@ from hack.cluster.paths import paths_from
 from hack.cluster.settings import settings_from
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from collections.abc import Mapping
+    from pathlib import Path
 
     from hack.cluster.report import Report
     from hack.cluster.status import Status
@@ -45,8 +44,11 @@ class Provider(Protocol):
     def kubeconfig(self) -> Path:
         """The file that clients use."""
 
-    def load(self, archive: Path) -> list[str]:
-        """Make the images of a docker-archive or OCI archive known to the nodes; the names pods use for them."""
+    def kubectl(self) -> Path:
+        """The program kubectl, of a version that fits."""
+
+    def load(self, archive: Path) -> str:
+        """Make the image of a docker-archive or OCI archive known to the nodes; the name pods use for it."""
 
     def logs(self) -> str:
         """The last lines of every part, and where the rest is."""
@@ -80,7 +82,7 @@ def choose_provider(environ: Mapping[str, str] | None = None) -> Provider:
     if choice.name == "external":
         return External(given)
     if choice.name == "kind":
-        return Kind(paths)
+        return Kind(paths, settings_from(given))
     if choice.name == "local":
         return Local(paths, settings_from(given))
     raise ClusterError(f"there is no provider {choice.name!r}: use external, kind or local")
