@@ -18,7 +18,7 @@ def main() -> None:
     arguments = parser.parse_args()
     graph = digits() if arguments.dataset == "digits" else synthetic(arguments.nodes)
     parts = int(os.environ["DGLJOB_NUM_PARTS"])
-    print(f"{arguments.dataset}: {graph.num_nodes()} nodes, {graph.num_edges()} edges, {parts} parts", flush=True)
+    print(f"{graph.num_nodes()} nodes, {graph.num_edges()} edges, {parts} parts", flush=True)
     write_parts(graph, arguments.dataset, parts, os.environ["DGLJOB_PARTS_DIR"], arguments.method)
 
 

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Dict, List, Mapping, Optional, Set, Tuple
+from typing import TYPE_CHECKING, Dict, List, Mapping, Optional, Set, Tuple
 
-from .failure import Failure
+if TYPE_CHECKING:
+    from .failure import Failure
 
 __all__ = ("Arbiter",)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from . import contract
 from .ending import config_refusal
-from .env import Env
+
+if TYPE_CHECKING:
+    from .env import Env
 
 __all__ = ("digits", "partition_dataset", "saved", "synthetic", "write_parts")
 

@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Worker-0's end of the attempt's connections: lets the Workers in, tells when all have met and how it ended."""
+"""Worker-0's end of the attempt's connections: lets the Workers in, tells all how it goes."""
 
 from __future__ import annotations
 
 import contextlib
 import queue
 import secrets
-import socket
 import threading
 import time
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional
 
 from .arbiter import Arbiter
 from .failure import LOST, Failure
 from .rendezvous import Refused, Who, common_address, different_parts, missing, refusal
 from .wire import Channel, Gone, same_proof, sign
+
+if TYPE_CHECKING:
+    import socket
 
 __all__ = ("Hub", "Patience")
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Dict, List, Mapping, Sequence, Tuple
+from typing import TYPE_CHECKING, Dict, List, Mapping, Sequence, Tuple
 
 from . import contract
 from .children import Command
-from .env import Env, Identity
-from .rendezvous import Who
+
+if TYPE_CHECKING:
+    from .env import Env, Identity
+    from .rendezvous import Who
 
 __all__ = ("Shape", "ip_config", "launch_plan", "server_names", "trainer_names")
 
@@ -81,7 +83,9 @@ def launch_plan(
         for number, name in enumerate(server_names(shape))
     ]
     trainers = [
-        Command(name, argv, _trainer_env(common, identity, shape, peers[0].ip, number, threads))
+        Command(
+            name, argv, _trainer_env(common, identity, shape, number, master=peers[0].ip, threads=threads)
+        )
         for number, name in enumerate(trainer_names(shape))
     ]
     return servers + trainers
@@ -94,7 +98,7 @@ def _server_env(common: Mapping[str, str], number: int) -> Dict[str, str]:
 
 
 def _trainer_env(
-    common: Mapping[str, str], identity: Identity, shape: Shape, master: str, number: int, threads: int
+    common: Mapping[str, str], identity: Identity, shape: Shape, number: int, *, master: str, threads: int
 ) -> Dict[str, str]:
     env = dict(
         common,

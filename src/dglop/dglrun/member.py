@@ -8,13 +8,15 @@ import secrets
 import socket
 import threading
 import time
-from typing import Any, Callable, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, Tuple
 
 from . import contract
 from .failure import DIED, LOST, Failure
-from .hub import Patience
-from .rendezvous import Who
 from .wire import Channel, Gone, same_proof, sign
+
+if TYPE_CHECKING:
+    from .hub import Patience
+    from .rendezvous import Who
 
 __all__ = ("Member",)
 
@@ -60,20 +62,11 @@ class Member:
 
     def _run(self) -> None:
         deadline = time.monotonic() + self._patience.rendezvous
-        trouble = "no try was made"
         said = ""
         while not self._stop.is_set():
-            try:
-                self._attend()
+            trouble = self._try_to_attend()
+            if trouble is None:
                 return
-            except _Final as final:
-                failure = Failure(
-                    0, self._host, DIED, "rendezvous", reason="AttemptOver", lines=(str(final),)
-                )
-                self._tell_failure(failure)
-                return
-            except (Gone, OSError) as error:
-                trouble = str(error) or type(error).__name__
             if self._met:
                 self._lost(trouble)
                 return
@@ -84,6 +77,17 @@ class Member:
                 self._never(trouble)
                 return
             self._stop.wait(_RETRY_SECONDS)
+
+    def _try_to_attend(self) -> Optional[str]:
+        """What went wrong; None: the attempt is over, and `tell` has heard how it ended."""
+        try:
+            self._attend()
+        except _Final as final:
+            failure = Failure(0, self._host, DIED, "rendezvous", reason="AttemptOver", lines=(str(final),))
+            self._tell_failure(failure)
+        except (Gone, OSError) as error:
+            return str(error) or type(error).__name__
+        return None
 
     def _attend(self) -> None:
         """One connection, from the greeting to how the attempt ended. Raises Gone, OSError, _Final."""

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import uuid
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from . import contract
 from .children import ChildExit, Children, Command, become_reaper
@@ -52,28 +52,34 @@ def partition(argv: Sequence[str], variables: Mapping[str, str]) -> Ending:
     return Ending(0, _success(manifest, reused=False))
 
 
-def _usable(folder: str, job_uid: str, num_parts: int, say: Any) -> Optional[Manifest]:
+def _usable(folder: str, job_uid: str, num_parts: int, say: Callable[[str], None]) -> Optional[Manifest]:
     try:
         manifest = load_manifest(folder)
-        if manifest is None:
-            return None
-        if manifest.job_uid != job_uid:
-            raise ManifestError("it is of another job (%s)" % manifest.job_uid)
-        if manifest.num_parts != num_parts:
-            raise ManifestError("it has %d parts, the job needs %d" % (manifest.num_parts, num_parts))
-        verify_files(folder, list(manifest.files))
+        trouble = None if manifest is None else _unfit(manifest, job_uid, num_parts)
+        if manifest is not None and trouble is None:
+            verify_files(folder, list(manifest.files))
     except ManifestError as error:
-        say("the partitioning in %s cannot be used: %s" % (folder, error))
+        manifest, trouble = None, str(error)
+    if trouble is not None:
+        say("the partitioning in %s cannot be used: %s" % (folder, trouble))
         return None
     return manifest
+
+
+def _unfit(manifest: Manifest, job_uid: str, num_parts: int) -> Optional[str]:
+    if manifest.job_uid != job_uid:
+        return "it is of another job (%s)" % manifest.job_uid
+    if manifest.num_parts != num_parts:
+        return "it has %d parts, the job needs %d" % (manifest.num_parts, num_parts)
+    return None
 
 
 def _command(argv: Sequence[str], env: Env, variables: Mapping[str, str]) -> Command:
     if not argv:
         if env.maybe(contract.ENV_DATASET_NAME) is None and env.maybe(contract.ENV_DATASET_URL) is None:
             raise config_refusal(
-                "nothing to partition: give the Partitioner a command that writes <graph>.json and part*/ to $%s "
-                "(or the job a dataset)" % contract.ENV_PARTS_DIR
+                "nothing to partition: give the Partitioner a command that writes <graph>.json and part*/ to "
+                "$%s, or give the job a dataset" % contract.ENV_PARTS_DIR
             )
         argv = [sys.executable, *own_argv(), "partition-dataset"]
     return Command(PROCESS, argv, child_env(variables))

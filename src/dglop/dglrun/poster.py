@@ -7,9 +7,10 @@ import json
 import threading
 import time
 import urllib.request
-from typing import Any, Callable, Dict, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional
 
-from .progress import ProgressFile
+if TYPE_CHECKING:
+    from .progress import ProgressFile
 
 __all__ = ("Poster", "Throttle", "http_post")
 

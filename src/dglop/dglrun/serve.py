@@ -54,17 +54,21 @@ class Shelf:
     def _load(self) -> Optional[Manifest]:
         try:
             manifest = load_manifest(self.folder)
-            if manifest is None:
-                return None
-            if manifest.job_uid != self._job_uid:
-                raise ManifestError("the parts are of another job (%s)" % manifest.job_uid)
-            for file in manifest.files:
-                if os.path.getsize(os.path.join(self.folder, file.path)) != file.size:
-                    raise ManifestError("%s does not have the size that the manifest says" % file.path)
+            trouble = None if manifest is None else self._unfit(manifest)
         except (ManifestError, OSError) as error:
-            self.trouble = str(error)
+            manifest, trouble = None, str(error)
+        if trouble is not None:
+            self.trouble = trouble
             return None
         return manifest
+
+    def _unfit(self, manifest: Manifest) -> Optional[str]:
+        if manifest.job_uid != self._job_uid:
+            return "the parts are of another job (%s)" % manifest.job_uid
+        for file in manifest.files:
+            if os.path.getsize(os.path.join(self.folder, file.path)) != file.size:
+                return "%s does not have the size that the manifest says" % file.path
+        return None
 
     def find(self, path: str) -> Optional[PartFile]:
         """The file of that name if the manifest has it; no other file is ever opened."""

@@ -11,12 +11,14 @@ import os
 import shutil
 import socket
 from dataclasses import dataclass
-from typing import Callable, Dict, Optional
+from typing import TYPE_CHECKING, Callable, Dict, Optional, Tuple
 from urllib.parse import quote, urlsplit
 
 from . import contract
 from .ending import Refusal
-from .manifest import PartFile
+
+if TYPE_CHECKING:
+    from .manifest import PartFile
 
 __all__ = ("Answer", "Corrupt", "Cut", "PartsServer", "ServerChanged", "download", "no_space", "partial_path")
 
@@ -95,7 +97,7 @@ def download(server: PartsServer, folder: str, wanted: PartFile, manifest_hash: 
         digest, have = _begun(partial, wanted.size)
         resumed = have > 0
         if have < wanted.size:
-            have, digest = _receive(server, partial, wanted, manifest_hash, digest, have)
+            have, digest = _receive(server, partial, wanted, manifest_hash, (digest, have))
     except OSError as error:
         raise no_space(folder, error, wanted) from error
     got = digest.hexdigest()
@@ -108,8 +110,9 @@ def download(server: PartsServer, folder: str, wanted: PartFile, manifest_hash: 
 
 
 def _receive(
-    server: PartsServer, partial: str, wanted: PartFile, manifest_hash: str, digest: hashlib._Hash, have: int
-) -> tuple[int, hashlib._Hash]:
+    server: PartsServer, partial: str, wanted: PartFile, manifest_hash: str, begun: Tuple[hashlib._Hash, int]
+) -> Tuple[int, hashlib._Hash]:
+    digest, have = begun
     headers = {"Range": "bytes=%d-" % have, "If-Range": '"%s"' % wanted.sha256} if have else {}
     answer = server.get("/files/" + quote(wanted.path), headers)
     with contextlib.closing(answer.body):
@@ -137,7 +140,7 @@ def _read(server: PartsServer, body: http.client.HTTPResponse, size: int, got: i
     return block
 
 
-def _begun(partial: str, size: int) -> tuple[hashlib._Hash, int]:
+def _begun(partial: str, size: int) -> Tuple[hashlib._Hash, int]:
     digest, have = hashlib.sha256(), 0
     try:
         with open(partial, "rb") as file:
