@@ -12,7 +12,7 @@ import structlog
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
-__all__ = ("LEVELS", "Log", "bridge_stdlib", "make_log")
+__all__ = ("LEVELS", "Log", "make_log", "take_over_process")
 
 Log = Any
 """A structlog bound logger: `log.info("Created pod", pod=name)`; its types are structlog's own affair."""
@@ -26,37 +26,45 @@ CHATTY = ("aiohttp.access", "asyncio", "kubernetes", "urllib3")
 def make_log(*, format_: str = "auto", level: str = "info", stream: TextIO | None = None) -> Log:
     """A logger of its own, that touches no global configuration; *format_* is auto, json or console."""
     out = stream or sys.stderr
-    as_json = format_ == "json" or (format_ == "auto" and not out.isatty())
-    render: list[Any] = (
-        [
-            structlog.processors.dict_tracebacks,
-            _plain_error,
-            structlog.processors.EventRenamer("msg"),
-            structlog.processors.JSONRenderer(),
-        ]
-        if as_json
-        else [structlog.dev.ConsoleRenderer(colors=out.isatty())]
-    )
     return structlog.wrap_logger(
         structlog.WriteLogger(out),
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts"),
-            *render,
-        ],
+        processors=_processors(format_, out),
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
         cache_logger_on_first_use=True,
     )
 
 
-def bridge_stdlib(log: Log, level: str = "info") -> None:
-    """Send what libraries log through *log*. Changes the process's root logger: only for a program's main."""
+def take_over_process(log: Log, *, format_: str = "auto", level: str = "info") -> None:
+    """Send what libraries log the same way. It changes the whole process: only for a program's main."""
+    structlog.configure(
+        processors=_processors(format_, sys.stderr),
+        wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
     root = logging.getLogger()
     root.handlers[:] = [_Bridge(log)]
     root.setLevel(LEVELS[level])
     for name in CHATTY:
         logging.getLogger(name).setLevel(max(LEVELS[level], logging.WARNING))
+
+
+def _processors(format_: str, out: TextIO) -> list[Any]:
+    as_json = format_ == "json" or (format_ == "auto" and not out.isatty())
+    render: list[Any] = [structlog.dev.ConsoleRenderer(colors=out.isatty())]
+    if as_json:
+        render = [
+            structlog.processors.dict_tracebacks,
+            _plain_error,
+            structlog.processors.EventRenamer("msg"),
+            structlog.processors.JSONRenderer(),
+        ]
+    return [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts"),
+        *render,
+    ]
 
 
 class _Bridge(logging.Handler):

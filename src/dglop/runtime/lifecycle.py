@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The order in which a Manager's parts start and stop, in one place."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from dglop.errors import DglopError, LeaderLostError
+from dglop.runtime.cache import Cache
+from dglop.runtime.client import Client
+from dglop.runtime.crdinstall import install_crds
+from dglop.runtime.election import LeaseTimes
+from dglop.runtime.environment import Environment
+from dglop.runtime.events import EventRecorder
+from dglop.runtime.health import health_routes, metrics_routes
+from dglop.runtime.leader import KubeLeaseStore, LeaderElector
+from dglop.runtime.looplag import LoopLag
+from dglop.runtime.runnable import RunnableGroup
+from dglop.runtime.serving import HTTPServer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from dglop.runtime.election import LeaseStore
+    from dglop.runtime.manager import Manager
+    from dglop.runtime.runnable import Runnable
+
+__all__ = ("Lifecycle",)
+
+EVENTS_SECONDS = 3.0
+
+
+class Lifecycle:
+    """
+    One life of a Manager.
+
+    Start: servers, client, preparations, caches, the runnables that need no leader, election, and once this
+    process leads the controllers and the other runnables. Stop, within the graceful time: runnables, then
+    controllers, caches and servers; the lease is given back only after all that wrote has ended, and events
+    are posted last. With the lease lost there is no graceful time and nothing to give back.
+    """
+
+    def __init__(self, manager: Manager) -> None:
+        self._manager = manager
+        self._log = manager.log
+        self._settings = manager.settings
+        self._servers: list[HTTPServer] = []
+        self._groups: dict[str, RunnableGroup] = {}
+        self._elector: LeaderElector | None = None
+        self._leading: asyncio.Task[None] | None = None
+        self._cache_task: asyncio.Task[None] | None = None
+        self._own_client: Client | None = None
+        self._failure: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
+        self.env: Environment | None = None
+
+    @property
+    def failure(self) -> asyncio.Future[BaseException]:
+        """Completes with the first error that ends the Manager."""
+        return self._failure
+
+    async def start(self) -> None:
+        """Start all; with leader election, return before this process leads."""
+        manager = self._manager
+        await self._start_servers()
+        client = manager.given_client or await self._connect()
+        self.env = self._make_env(client)
+        self.env.recorder.start()
+        if self._settings.install_crds:
+            kinds = [controller.kind for controller in manager.controllers]
+            names = await install_crds(client, kinds, manager.clock)
+            self._log.info("Installed CRDs", crds=names)
+        for prepare in manager.preparations:
+            await prepare(client)
+        await self._start_cache()
+        self._group("others").start([LoopLag(manager.metrics, self._log), *manager.runnables(leader=False)])
+        leaders = self._group("leaders")
+        if self._settings.leader_elect:
+            self._elector = self._make_elector()
+            self._elector.start()
+            self._leading = asyncio.create_task(self._lead(leaders, self._elector), name="leading")
+        else:
+            leaders.start(self._leader_runnables())
+
+    async def stop(self) -> None:
+        """Stop all, in order; may be called in any state of the start."""
+        is_lost = self._elector is not None and self._elector.lost.is_set()
+        graceful = 0.0 if is_lost else self._settings.graceful_shutdown_seconds
+        deadline = asyncio.get_running_loop().time() + graceful
+        # First of all: a process that does not lead yet must not begin to now.
+        if self._leading is not None:
+            self._leading.cancel()
+        for group in self._groups.values():
+            group.tell_to_stop()
+        for name in ("others", "leaders"):
+            if name in self._groups:
+                late = await self._groups[name].stop(deadline=deadline)
+                if late and not is_lost:
+                    self._log.warning("Cancelled what did not stop in time", runnables=late)
+        if self._elector is not None:
+            await self._elector.stop(release=not is_lost)
+        if self._cache_task is not None:
+            self._cache_task.cancel()
+            await asyncio.wait({self._cache_task})
+        if self.env is not None:
+            await self.env.recorder.stop(seconds=0.0 if is_lost else EVENTS_SECONDS)
+        for server in self._servers:
+            await server.stop()
+        if self._own_client is not None:
+            await self._own_client.close()
+
+    async def _start_servers(self) -> None:
+        manager, settings = self._manager, self._settings
+        health = [
+            *health_routes("/healthz", manager.live_checks),
+            *health_routes("/readyz", manager.ready_checks),
+        ]
+        manager.live_checks["ping"] = lambda: None
+        manager.ready_checks["informers"] = self._check_informers
+        plan = (
+            (settings.metrics_bind, metrics_routes(manager.metrics.registry), "metrics"),
+            (settings.health_bind, health, "health"),
+        )
+        for bind, routes, name in plan:
+            server = HTTPServer(bind, routes, name=name, log=self._log)
+            await server.start()
+            self._servers.append(server)
+            manager.ports[name] = server.port
+
+    async def _connect(self) -> Client:
+        manager = self._manager
+        self._own_client = await Client.connect(
+            manager.client_config(),
+            user_agent=manager.name,
+            metrics=manager.metrics.client,
+            clock=manager.clock,
+        )
+        return self._own_client
+
+    def _make_env(self, client: Client) -> Environment:
+        manager, settings = self._manager, self._settings
+        cache = Cache(
+            client,
+            namespaces=(settings.namespace,) if settings.namespace else (),
+            selectors=manager.selectors,
+            metrics=manager.metrics.cache,
+            clock=manager.clock,
+        )
+        recorder = EventRecorder(
+            client,
+            controller=manager.name,
+            instance=f"{manager.name}-{socket.gethostname()}",
+            clock=manager.clock,
+            log=self._log,
+            new_id=lambda: manager.new_id().replace("-", "")[:16],
+            metrics=manager.metrics,
+        )
+        return Environment(
+            client=client,
+            cache=cache,
+            recorder=recorder,
+            metrics=manager.metrics,
+            clock=manager.clock,
+            log=self._log,
+            new_id=manager.new_id,
+            may_write=self._may_write,
+            sync_seconds=settings.cache_sync_seconds,
+        )
+
+    async def _start_cache(self) -> None:
+        if self.env is None:
+            raise DglopError("the cache needs a client first")
+        for controller in self._manager.controllers:
+            controller.prepare(self.env)
+        self._cache_task = asyncio.create_task(self.env.cache.run(), name="cache")
+        self._cache_task.add_done_callback(self._on_cache_done)
+        # A standby waits too: its caches are warm when it becomes the leader.
+        sync = asyncio.create_task(self.env.cache.wait_synced(self._settings.cache_sync_seconds))
+        try:
+            await asyncio.wait({sync, self._cache_task}, return_when=asyncio.FIRST_COMPLETED)
+            if self._cache_task.done() and not self._cache_task.cancelled():
+                self._cache_task.result()
+            await sync
+        finally:
+            sync.cancel()
+
+    def _group(self, name: str) -> RunnableGroup:
+        group = self._groups[name] = RunnableGroup(name, log=self._log)
+        group.failed.add_done_callback(lambda done: None if done.cancelled() else self._fail(done.result()))
+        return group
+
+    def _leader_runnables(self) -> list[Runnable]:
+        return [*self._manager.controllers, *self._manager.runnables(leader=True)]
+
+    def _make_elector(self) -> LeaderElector:
+        manager, settings = self._manager, self._settings
+        if self.env is None:
+            raise DglopError("the election needs a client first")
+        namespace = settings.leader_election_namespace or self.env.client.namespace
+        lease = settings.leader_election_id
+
+        @asynccontextmanager
+        async def open_store() -> AsyncIterator[LeaseStore]:
+            # A client belongs to one loop, and the election has its own.
+            config = manager.client_config()
+            async with await Client.connect(config, user_agent=f"{manager.name} leader-election") as client:
+                yield KubeLeaseStore(client, namespace, lease)
+
+        elector = LeaderElector(
+            open_store,
+            f"{socket.gethostname()}_{manager.new_id()}",
+            LeaseTimes(settings.lease_duration, settings.renew_deadline, settings.retry_period),
+            clock=manager.clock,
+            log=self._log.bind(lease=f"{namespace}/{lease}"),
+            metrics=manager.metrics.leader(lease),
+            hard_exit=manager.hard_exit,
+        )
+        manager.live_checks["leaderElection"] = elector.check
+        return elector
+
+    async def _lead(self, group: RunnableGroup, elector: LeaderElector) -> None:
+        self._log.info("Waiting for the lease", lease=self._settings.leader_election_id)
+        await _first(elector.elected, elector.lost)
+        if not elector.lost.is_set():
+            group.start(self._leader_runnables())
+            self._manager.elected.set()
+            await elector.lost.wait()
+        self._fail(LeaderLostError(elector.reason))
+
+    def _may_write(self) -> bool:
+        return self._elector is None or self._elector.holds()
+
+    def _check_informers(self) -> None:
+        if self.env is None or self._cache_task is None:
+            raise DglopError("not started yet")
+        behind = [str(i.health) for i in self.env.cache.informers if not i.has_synced()]
+        if behind:
+            raise DglopError("; ".join(behind))
+
+    def _on_cache_done(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        if not self._failure.done():
+            self._failure.set_result(error)
+
+
+async def _first(*events: asyncio.Event) -> None:
+    waits = [asyncio.create_task(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Manager: runs controllers and whatever belongs to them, from start to an orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
+
+from dglop.errors import CacheNotSyncedError, ConfigError
+from dglop.runtime.api import resource_of
+from dglop.runtime.client import ClientConfig
+from dglop.runtime.clock import SystemClock
+from dglop.runtime.controller import Controller
+from dglop.runtime.leader import exit_now
+from dglop.runtime.lifecycle import Lifecycle
+from dglop.runtime.log import make_log
+from dglop.runtime.metrics import Metrics
+from dglop.runtime.program import run_program
+from dglop.runtime.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from datetime import timedelta
+    from types import TracebackType
+
+    from dglop.runtime.api import Kind, Resource
+    from dglop.runtime.cache import Cache
+    from dglop.runtime.client import Client
+    from dglop.runtime.clock import Clock
+    from dglop.runtime.controller import Indexes
+    from dglop.runtime.environment import Environment
+    from dglop.runtime.events import EventRecorder
+    from dglop.runtime.health import Check
+    from dglop.runtime.invoke import Reconciler
+    from dglop.runtime.log import Log
+    from dglop.runtime.predicate import Predicate
+    from dglop.runtime.reconcile import Request
+    from dglop.runtime.runnable import Runnable
+    from dglop.runtime.source import Channel, Owned, Watch
+
+__all__ = ("Manager",)
+
+T = TypeVar("T")
+
+
+class Manager:
+    """
+    The owner of a client, a cache, controllers, servers, metrics and a log.
+
+    Nothing of it is global, and making one does no I/O, so several can live in one process. Run it as a
+    program with `main`, inside another one with `await run()`, in a test with `async with manager:`.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        name: str = "dglop",
+        client: Client | None = None,
+        config: ClientConfig | None = None,
+        clock: Clock | None = None,
+        metrics: Metrics | None = None,
+        log: Log = None,
+        new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
+        hard_exit: Callable[[int], None] = exit_now,
+    ) -> None:
+        self.settings = settings or Settings.from_environment()
+        self.name = name
+        self.clock: Clock = clock or SystemClock()
+        self.metrics = metrics or Metrics()
+        self.log: Log = log or make_log(format_=self.settings.log_format, level=self.settings.log_level)
+        self.new_id = new_id
+        self.hard_exit = hard_exit
+        self.given_client = client
+        self.controllers: list[Controller[Any]] = []
+        self.selectors: dict[Resource, str] = {}
+        self.preparations: list[Callable[[Client], Awaitable[None]]] = []
+        self.live_checks: dict[str, Check] = {}
+        self.ready_checks: dict[str, Check] = {}
+        self.ports: dict[str, int | None] = {}
+        """The ports that the servers `metrics` and `health` listen on."""
+        self.elected = asyncio.Event()
+        """Set while this process leads; never without leader election."""
+        self._config = config
+        self._runnables: list[tuple[Runnable, bool]] = []
+        self._life: Lifecycle | None = None
+        self._stopping = False
+
+    def __repr__(self) -> str:
+        return f"Manager({self.name}, controllers={[c.name for c in self.controllers]})"
+
+    def controller(
+        self,
+        kind: type[T],
+        reconcile: Reconciler[T],
+        *,
+        owns: Sequence[Kind | Owned] = (),
+        watches: Sequence[Watch | Channel] = (),
+        name: str | None = None,
+        concurrency: int = 1,
+        predicates: Sequence[Predicate] = (),
+        reconcile_timeout: timedelta | None = None,
+        on_gone: Callable[[Request], object] | None = None,
+        indexes: Indexes | None = None,
+    ) -> Controller[T]:
+        """
+        Have *reconcile* called for each object of *kind*, and again when what it owns or watches changes.
+
+        *reconcile* may be an object with more methods: `setup(controller)` is called now, `gone(request)`
+        when an object is no more, and `unreadable(cached, error, ctx)`, a coroutine function, is awaited for
+        an object that does not fit *kind*. Raises ConfigError if the name, which labels metrics, is taken.
+        """
+        self._only_before_start()
+        label = name or resource_of(kind).kind.lower()
+        if any(label == controller.name for controller in self.controllers):
+            raise ConfigError(f"there is a controller named {label} already; give one of them another name")
+        controller = Controller(
+            kind,
+            reconcile,
+            name=label,
+            clock=self.clock,
+            metrics=self.metrics,
+            concurrency=concurrency,
+            predicates=predicates,
+            reconcile_timeout=reconcile_timeout,
+            on_gone=on_gone,
+            indexes=indexes,
+            select=self.select,
+        )
+        for owned in owns:
+            controller.own(owned)
+        for watch in watches:
+            controller.watch(watch)
+        setup = getattr(reconcile, "setup", None)
+        if setup is not None:
+            setup(controller)
+        self.controllers.append(controller)
+        return controller
+
+    def add(self, runnable: Runnable, *, needs_leader: bool = True) -> None:
+        """Run *runnable* too; with *needs_leader* only while this process leads."""
+        self._only_before_start()
+        self._runnables.append((runnable, needs_leader))
+
+    def on_start(self, prepare: Callable[[Client], Awaitable[None]]) -> None:
+        """Have *prepare* awaited at start, before caches and controllers, on every replica."""
+        self._only_before_start()
+        self.preparations.append(prepare)
+
+    def select(self, kind: Kind, labels: str) -> None:
+        """Keep only *kind*'s objects with these labels in the cache. Raises ConfigError for two selectors."""
+        self._only_before_start()
+        resource = resource_of(kind)
+        known = self.selectors.setdefault(resource, labels)
+        if known != labels:
+            raise ConfigError(f"{resource.group_resource} is selected by {known!r} already, not {labels!r}")
+
+    def add_check(self, name: str, check: Check, *, ready: bool = True) -> None:
+        """Add a check to /readyz, or else to /healthz."""
+        (self.ready_checks if ready else self.live_checks)[name] = check
+
+    def runnables(self, *, leader: bool) -> list[Runnable]:
+        return [runnable for runnable, needs_leader in self._runnables if needs_leader is leader]
+
+    def client_config(self) -> ClientConfig:
+        return self._config or ClientConfig(kubeconfig=self.settings.kubeconfig or None)
+
+    @property
+    def client(self) -> Client:
+        """The client. Raises CacheNotSyncedError before the start."""
+        return self.given_client or self._env().client
+
+    @property
+    def cache(self) -> Cache:
+        """The cache. Raises CacheNotSyncedError before the start."""
+        return self._env().cache
+
+    @property
+    def recorder(self) -> EventRecorder:
+        """The event recorder. Raises CacheNotSyncedError before the start."""
+        return self._env().recorder
+
+    async def start(self) -> None:
+        """Start all in order, and return when it runs; with leader election before this process leads."""
+        self._only_before_start()
+        self._life = Lifecycle(self)
+        try:
+            await self._life.start()
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def stop(self) -> None:
+        """Stop all in order; nothing if it does not run. It cannot be started again: make another one."""
+        life, self._stopping = None if self._stopping else self._life, True
+        if life is not None:
+            await life.stop()
+        self.elected.clear()
+
+    async def run(self, stop: asyncio.Event | None = None) -> None:
+        """
+        Run until *stop* is set or something fails, and stop in order.
+
+        Raises what failed: LeaderLostError, ConfigError, CacheNotSyncedError or a runnable's own error.
+        """
+        wanted = asyncio.create_task((stop or asyncio.Event()).wait(), name="stop")
+        running = asyncio.create_task(self._run(), name="manager")
+        try:
+            await asyncio.wait({wanted, running}, return_when=asyncio.FIRST_COMPLETED)
+            if running.done():
+                running.result()
+        finally:
+            for task in (wanted, running):
+                task.cancel()
+            await asyncio.wait({wanted, running})
+            await self.stop()
+
+    async def _run(self) -> None:
+        await self.start()
+        raise await self._failure()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        failure = self._failure() if self._life else None
+        await self.stop()
+        if error is None and failure is not None and failure.done():
+            raise failure.result()
+
+    def main(self, argv: Sequence[str] | None = None) -> NoReturn:
+        """Run as a program: flags on top of the settings, signals, an exit code."""
+        raise SystemExit(run_program(self, argv))
+
+    def reconfigure(self, settings: Settings, log: Log) -> None:
+        """Take other settings and another log, before the start."""
+        self._only_before_start()
+        self.settings = settings
+        self.log = log
+
+    def _only_before_start(self) -> None:
+        if self._life is not None:
+            raise ConfigError("the manager runs already; this must be done before")
+
+    def _env(self) -> Environment:
+        if self._life is None or self._life.env is None:
+            raise CacheNotSyncedError(
+                "the manager does not run yet; client, cache and recorder come with its start"
+            )
+        return self._life.env
+
+    def _failure(self) -> asyncio.Future[BaseException]:
+        if self._life is None:
+            raise ConfigError("the manager does not run")
+        return self._life.failure
