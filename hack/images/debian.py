@@ -73,7 +73,7 @@ def host_sources(files: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for name, text in files:
         if name.endswith(".sources"):
-            parts = [part for part in re.split(r"\n\s*\n", text) if _wanted_stanza(part)]
+            parts = [part.strip() for part in re.split(r"\n\s*\n", text) if _wanted_stanza(part)]
             joined = "\n\n".join(parts)
         else:
             joined = "\n".join(row for row in text.splitlines() if _wanted_line(row))
