@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A job kind on the base controller: python examples/torchjob.py --install-crds"""
+
+from collections.abc import Mapping
+
+from dglop import CustomResource, Manager, RawPod
+from dglop.common import JobKind, JobReconciler, JobSpec, JobStatus, Replica, ReplicaSpec, set_env
+
+
+class TorchJobSpec(JobSpec):
+    master: ReplicaSpec
+    worker: ReplicaSpec | None = None
+
+
+class TorchJob(CustomResource[TorchJobSpec, JobStatus], group="example.dev", version="v1"):
+    """Data-parallel PyTorch training."""
+
+
+class TorchJobKind(JobKind[TorchJob]):
+    leader = "master"
+
+    def replicas(self, job: TorchJob) -> Mapping[str, ReplicaSpec]:
+        workers = {"worker": job.spec.worker} if job.spec.worker else {}
+        return {"master": job.spec.master, **workers}
+
+    def configure(self, pod: RawPod, replica: Replica[TorchJob]) -> None:
+        rank = 0 if replica.role == self.leader else replica.index + 1
+        world = sum(spec.replicas for spec in self.replicas(replica.job).values())
+        set_env(pod, RANK=str(rank), WORLD_SIZE=str(world), MASTER_ADDR=replica.dns)
+
+
+manager = Manager(name="torchjob")
+manager.controller(TorchJob, JobReconciler(TorchJobKind()))
+
+if __name__ == "__main__":
+    manager.main()
