@@ -13,14 +13,14 @@ from dglop.dgljob.shape import Shape
 
 if TYPE_CHECKING:
     from dglop.dgljob.api import DGLJob
-    from dglop.dgljob.tokens import Tokens
+    from dglop.dgljob.tokens import TokenSource
 
 __all__ = ("CONTROLLER_NAME", "headless_service", "job_objects")
 
 CONTROLLER_NAME = "dgljob-controller"
 
 
-def job_objects(job: DGLJob, tokens: Tokens) -> list[dict[str, Any]]:
+def job_objects(job: DGLJob, tokens: TokenSource) -> list[dict[str, Any]]:
     """What must exist before the first pod."""
     shape = Shape.of(job)
     objects: list[dict[str, Any]] = []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dglop.dgljob.tokens import Tokens
+    from dglop.dgljob.tokens import TokenSource
 
 __all__ = ("KindOptions",)
 
@@ -26,7 +26,7 @@ class KindOptions:
         progress_url: where the progress server is reached from pods; "": jobs report nothing.
     """
 
-    tokens: Tokens
+    tokens: TokenSource
     delivery_image: str = DEFAULT_IMAGE
     progress_url: str = ""
 

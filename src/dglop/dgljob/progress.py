@@ -18,7 +18,7 @@ from dglop.runtime.serving import HttpResponse, Route
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from dglop.dgljob.tokens import Tokens
+    from dglop.dgljob.tokens import TokenSource
     from dglop.runtime.clock import Clock
     from dglop.runtime.log import Log
     from dglop.runtime.serving import HttpRequest
@@ -63,7 +63,7 @@ class ProgressServer:
 
     name = "progress"
 
-    def __init__(self, store: ProgressStore, tokens: Tokens, *, clock: Clock, log: Log) -> None:
+    def __init__(self, store: ProgressStore, tokens: TokenSource, *, clock: Clock, log: Log) -> None:
         self._store = store
         self._tokens = tokens
         self._clock = clock

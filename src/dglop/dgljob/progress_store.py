@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from datetime import datetime  # noqa: TC003 - msgspec reads the annotation
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -34,16 +34,25 @@ class _JobView(msgspec.Struct, frozen=True):
     status: _Status = _Status()
 
 
+class Doors(Protocol):
+    """The part of a Manager that is needed; both are there once it runs."""
+
+    @property
+    def cache(self) -> Cache: ...
+
+    @property
+    def client(self) -> Client: ...
+
+
 class CachedJobs:
     """The jobs that the Manager's cache holds."""
 
-    def __init__(self, cache: Cache, client: Client) -> None:
-        self._cache = cache
-        self._client = client
+    def __init__(self, manager: Doors) -> None:
+        self._manager = manager
 
     def find(self, namespace: str, name: str) -> JobRef | None:
         try:
-            found = self._cache.get(DGLJob, name, namespace)
+            found = self._manager.cache.get(DGLJob, name, namespace)
         except CacheNotSyncedError:
             return None
         if found is None:
@@ -60,4 +69,4 @@ class CachedJobs:
             "metadata": {"name": job.name, "namespace": job.namespace, "uid": job.uid},
             "status": {"trainer": trainer},
         }
-        await self._client.apply(body, field_manager=FIELD_MANAGER, subresource="status")
+        await self._manager.client.apply(body, field_manager=FIELD_MANAGER, subresource="status")

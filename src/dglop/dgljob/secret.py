@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dglop.dgljob.api import DGLJob
-    from dglop.dgljob.tokens import Tokens
+    from dglop.dgljob.tokens import TokenSource
 
 __all__ = ("PARTS_TOKEN", "STATUS_TOKEN", "secret_manifest", "secret_name")
 
@@ -20,7 +20,7 @@ def secret_name(job: DGLJob) -> str:
     return f"{job.name}-dglrun-{job.uid[:8]}"
 
 
-def secret_manifest(job: DGLJob, tokens: Tokens) -> dict[str, Any]:
+def secret_manifest(job: DGLJob, tokens: TokenSource) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "Secret",

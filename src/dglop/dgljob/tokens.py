@@ -6,10 +6,21 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import dataclass, field
+from typing import Protocol
 
-__all__ = ("Tokens",)
+__all__ = ("TokenSource", "Tokens")
 
 _KEY_BYTES = 32
+
+
+class TokenSource(Protocol):
+    """Makes and checks the tokens of jobs."""
+
+    def parts(self, uid: str) -> str: ...
+
+    def status(self, uid: str) -> str: ...
+
+    def is_status(self, token: str, uid: str) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)

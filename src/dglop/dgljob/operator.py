@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The DGL operator: a Manager with the DGLJob controller and the progress server."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from dglop.common.reconciler import JobReconciler
+from dglop.dgljob.api import DGLJob
+from dglop.dgljob.key import OperatorTokens
+from dglop.dgljob.kind import DGLJobKind
+from dglop.dgljob.options import KindOptions
+from dglop.dgljob.progress import ProgressServer
+from dglop.dgljob.progress_store import CachedJobs
+from dglop.runtime.manager import Manager
+from dglop.runtime.serving import HTTPServer
+
+if TYPE_CHECKING:
+    from dglop.dgljob.settings import OperatorSettings
+
+__all__ = ("make_operator",)
+
+NAME = "dglop"
+_KEY_BYTES = 32
+_RECONCILE_SECONDS = 120
+
+
+def make_operator(settings: OperatorSettings) -> Manager:
+    """A Manager that runs DGLJobs; it does no I/O before it is started."""
+    manager = Manager(settings, name=NAME)
+    tokens = OperatorTokens(settings.leader_election_namespace, lambda: secrets.token_bytes(_KEY_BYTES))
+    manager.on_start(tokens.load)
+    options = KindOptions(tokens, settings.delivery_image, settings.progress_url)
+    manager.controller(
+        DGLJob,
+        JobReconciler(DGLJobKind(options)),
+        concurrency=settings.concurrency,
+        reconcile_timeout=timedelta(seconds=_RECONCILE_SECONDS),
+    )
+    if settings.progress_url:
+        server = ProgressServer(CachedJobs(manager), tokens, clock=manager.clock, log=manager.log)
+        manager.add(server, needs_leader=False)
+        manager.add(
+            HTTPServer(settings.progress_bind, server.routes(), name="progress", log=manager.log),
+            needs_leader=False,
+        )
+    return manager
