@@ -14,7 +14,7 @@ from typing import Callable, Dict, List, Mapping, Optional, Sequence
 
 from .output import Output
 
-__all__ = ("ChildExit", "Children", "Command", "become_reaper")
+__all__ = ("ChildExit", "Children", "Command", "become_reaper", "exit_of")
 
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -49,7 +49,15 @@ def become_reaper() -> None:
 class Children:
     """The children of this process. Reaps every process that is or becomes its child, also strangers."""
 
-    def __init__(self, emit: Callable[[bytes], None], *, prefixed: bool = True) -> None:
+    def __init__(
+        self,
+        emit: Callable[[bytes], None],
+        *,
+        prefixed: bool = True,
+        orphaned: Optional[Callable[[int, int], Optional[ChildExit]]] = None,
+    ) -> None:
+        """`orphaned(pid, status)` is asked about each reaped stranger; its ChildExit is told like a child's."""
+        self._orphaned = orphaned
         self._emit = emit
         self._prefixed = prefixed
         self._running: Dict[int, subprocess.Popen[bytes]] = {}
@@ -80,8 +88,9 @@ class Children:
         threading.Thread(target=output.pump, args=(process.stdout,), daemon=True).start()
         return None
 
-    def running(self) -> List[str]:
-        return sorted(self._names[pid] for pid in self._running)
+    def running(self) -> Dict[int, str]:
+        """The names of the children that have not been reaped, by pid."""
+        return {pid: self._names[pid] for pid in self._running}
 
     def reap(self) -> List[ChildExit]:
         """Collect all that ended by now, without waiting; the children of others are reaped silently."""
@@ -95,20 +104,17 @@ class Children:
                 return ended
             process = self._running.pop(pid, None)
             if process is None:
+                stranger = self._orphaned(pid, status) if self._orphaned else None
+                ended += [] if stranger is None else [stranger]
                 continue
-            end = _exit(self._names[pid], status)
+            end = exit_of(self._names[pid], status)
             process.returncode = end.code  # or Popen would wait for a pid that is gone
             ended.append(end)
 
     def last_lines(self, name: str, *, patience: float = 1.0) -> List[str]:
         """The last lines that a child wrote; waits `patience` seconds for the rest of an ended one's."""
-        output = self._outputs.get(name)
+        output = self._outputs.get(name.partition("/")[0])  # trainer-0/sampler writes with its trainer
         return output.last_lines(patience) if output else []
-
-    def signal_one(self, name: str, number: int) -> None:
-        for pid in list(self._running):
-            if self._names[pid] == name:
-                _kill_group(pid, number)
 
     def end(self, patience: float, wait: Callable[[float], object]) -> List[ChildExit]:
         """End all of them and what they started: SIGTERM, then SIGKILL to what is left after `patience`.
@@ -138,7 +144,7 @@ class Children:
         return bool(self._running) or any(_group_lives(pid) for pid in self._groups)
 
 
-def _exit(name: str, status: int) -> ChildExit:
+def exit_of(name: str, status: int) -> ChildExit:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         return ChildExit(name, 128 + number, number)

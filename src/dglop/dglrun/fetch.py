@@ -32,7 +32,9 @@ def fetch(variables: Mapping[str, str]) -> Ending:
     identity, folder = Identity(env), env.text(contract.ENV_PARTS_DIR)
     latched, url = env.maybe(contract.ENV_MANIFEST_HASH), env.maybe(contract.ENV_PARTS_URL)
     if url is None:
-        return Ending(0, _verify_claim(folder, identity.index, latched))
+        return Ending(
+            0, _verify_claim(folder, identity.index, env.integer(contract.ENV_NUM_PARTS, least=1), latched)
+        )
     fetcher = Fetcher(
         PartsServer(url, lambda: env.secret(contract.ENV_PARTS_TOKEN_FILE)),
         folder,
@@ -49,11 +51,11 @@ def fetch(variables: Mapping[str, str]) -> Ending:
         raise no_space(folder, error) from error
 
 
-def _verify_claim(folder: str, part: int, latched: Optional[str]) -> Dict[str, Any]:
+def _verify_claim(folder: str, part: int, num_parts: int, latched: Optional[str]) -> Dict[str, Any]:
     try:
         manifest = load_manifest(folder)
         if manifest is None:
-            found, _ = parts_identity(folder)
+            found, _ = parts_identity(folder, num_parts)
             size = 0
         else:
             found = manifest.hash

@@ -88,18 +88,19 @@ def clear_parts(folder: str) -> List[str]:
     return gone
 
 
-def parts_identity(folder: str) -> Tuple[str, str]:
+def parts_identity(folder: str, num_parts: int) -> Tuple[str, str]:
     """(hash that the Workers compare, path of the partition config) of the parts in `folder`.
 
-    Parts that were made elsewhere have no manifest: their config's own hash stands in. Raises LayoutError,
-    ManifestError, OSError.
+    Parts that were made elsewhere have no manifest: their config's own hash stands in. Raises LayoutError
+    also when there are not `num_parts`, ManifestError, OSError.
     """
     manifest = load_manifest(folder)
-    if manifest is not None:
-        return manifest.hash, os.path.join(folder, manifest.config)
-    layout = read_layout(folder)
-    path = os.path.join(folder, layout.config)
-    return "config-" + sha256_of(path)[1], path
+    if manifest is None:
+        path = os.path.join(folder, read_layout(folder, num_parts).config)
+        return "config-" + sha256_of(path)[1], path
+    if manifest.num_parts != num_parts:
+        raise LayoutError("there are %d parts for %d Workers" % (manifest.num_parts, num_parts))
+    return manifest.hash, os.path.join(folder, manifest.config)
 
 
 def _the_config(folder: str) -> Tuple[str, Dict[str, Any]]:

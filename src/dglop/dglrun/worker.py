@@ -5,20 +5,20 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import socket
 import time
-from typing import Any, List, Mapping, Optional, Sequence, Union
+from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import contract
 from .children import ChildExit, Children, become_reaper
 from .ending import Ending, Refusal, config_refusal
-from .env import Env, Identity
 from .events import ChildrenEnded, Events, Told
 from .failure import DIED, STOPPED, Failure, ending_of, stop_ending
-from .hub import Hub, Patience
-from .launch import Shape, ip_config, launch_plan, server_names, trainer_names, write_whole
+from .hub import Hub
+from .launch import ip_config, launch_plan, server_names, trainer_names, write_whole
 from .layout import LayoutError, parts_identity
-from .machine import cpu_count, gloo_interface, ipv4, oom_kills
+from .machine import cpu_count, gloo_interface, oom_kills
 from .manifest import ManifestError
 from .member import Member
 from .output import Stdout
@@ -26,10 +26,13 @@ from .poster import Poster, http_post
 from .progress import ProgressFile
 from .pythonpath import child_env
 from .rendezvous import Who
+from .samplers import SamplerWatch, process_table
+from .settings import WorkerSettings
 
 __all__ = ("worker",)
 
 _LEAVE_SECONDS = 3.0
+_LOOK_SECONDS = 2.0
 _POST_SECONDS = 8.0
 
 
@@ -45,29 +48,19 @@ def worker(argv: Sequence[str], variables: Mapping[str, str]) -> Ending:
 
 class _Worker:
     def __init__(self, argv: Sequence[str], variables: Mapping[str, str], events: Events) -> None:
-        env = Env(variables)
-        self._argv, self._variables, self._env, self._events = argv, variables, env, events
-        self._identity, self._shape = Identity(env), Shape.from_env(env)
+        self._argv, self._variables, self._events = argv, variables, events
+        self._settings = WorkerSettings(variables)
+        self._identity, self._shape = self._settings.identity, self._settings.shape
         self._out = Stdout()
-        self._children = Children(self._out)
-        self._kill = env.seconds(contract.ENV_KILL_SECONDS, 5.0)
-        self._server_exit = env.seconds(contract.ENV_SERVER_EXIT_SECONDS, 30.0)
-        heartbeat = env.seconds(contract.ENV_HEARTBEAT_SECONDS, 2.0)
-        self._patience = Patience(
-            heartbeat=heartbeat,
-            lost=env.seconds(contract.ENV_LOST_SECONDS, 5 * heartbeat),
-            verdict=env.seconds(contract.ENV_VERDICT_SECONDS, 5.0),
-            rendezvous=env.seconds(contract.ENV_RENDEZVOUS_TIMEOUT_SECONDS, 600.0),
-        )
-        self._run_dir = env.text(contract.ENV_RUN_DIR, contract.RUN_DIR)
-        self._progress = self._path(contract.PROGRESS_NAME)
+        self._samplers = SamplerWatch()
+        self._children = Children(self._out, orphaned=self._samplers.orphaned)
         self._poster: Optional[Poster] = None
         self._training = set(trainer_names(self._shape))
         self._own_failure: Optional[Failure] = None
         self._oom = oom_kills()
 
     def run(self) -> Ending:
-        me, config = self._me()
+        me, config = self._prepare()
         link = self._link(me)
         link.start()
         try:
@@ -78,61 +71,40 @@ class _Worker:
             return self._watch(link)
         finally:
             self._mark_ready(there=False)
-            self._children.end(self._kill, self._events.wait_for_child)
+            self._children.end(self._settings.kill_seconds, self._events.wait_for_child)
             link.close(_LEAVE_SECONDS)
 
-    def _path(self, name: str) -> str:
-        return os.path.join(self._run_dir, name)
-
-    def _me(self) -> Any:
-        """(Who this is, the partition config). Raises Refusal."""
-        folder = self._env.text(contract.ENV_PARTS_DIR)
+    def _prepare(self) -> Tuple[Who, str]:
+        """Who this is, and the partition config. Raises Refusal."""
+        settings, identity = self._settings, self._identity
         try:
-            manifest, config = parts_identity(folder)
-            os.makedirs(self._run_dir, exist_ok=True)
+            manifest, config = parts_identity(settings.parts_dir, self._shape.workers)
+            os.makedirs(settings.run_dir, exist_ok=True)
             for name in (contract.READY_NAME, contract.IP_CONFIG_NAME, contract.PROGRESS_NAME):
                 with contextlib.suppress(FileNotFoundError):
-                    os.unlink(self._path(name))
+                    os.unlink(settings.path(name))
         except (LayoutError, ManifestError) as error:
             raise Refusal("PartsCorrupt", contract.EXIT_CORRUPT, "no usable parts: %s" % error) from error
         except OSError as error:
-            raise config_refusal(
-                "%s must be readable and %s writable: %s" % (folder, self._run_dir, error)
-            ) from error
-        identity = self._identity
-        ip = ipv4(self._env.text(contract.ENV_POD_IP))
-        return Who(identity.index, identity.pod, ip, identity.job_uid, identity.attempt, manifest), config
+            sentence = "%s must be readable and %s writable: %s"
+            raise config_refusal(sentence % (settings.parts_dir, settings.run_dir, error)) from error
+        me = Who(identity.index, identity.pod, settings.ip, identity.job_uid, identity.attempt, manifest)
+        return me, config
 
     def _link(self, me: Who) -> Union[Hub, Member]:
-        port = self._env.integer(contract.ENV_RENDEZVOUS_PORT, contract.RENDEZVOUS_PORT, least=1)
-        self._token()  # a wrong path is a mistake to say now
+        settings = self._settings
+        patience, token = settings.patience, settings.parts_token
+        tell, say = self._events.put, self._out.say
         if me.index != 0:
-            host = self._env.text(contract.ENV_RENDEZVOUS_HOST)
-            return Member(
-                me,
-                (host, port),
-                patience=self._patience,
-                token=self._token,
-                tell=self._events.put,
-                say=self._out.say,
-            )
+            return Member(me, settings.rendezvous, patience=patience, token=token, tell=tell, say=say)
+        port = settings.rendezvous[1]
         try:
-            listener = socket.create_server(("0.0.0.0", port), backlog=128, reuse_port=False)
+            listener = socket.create_server(("0.0.0.0", port), backlog=128)
         except OSError as error:
             sentence = "worker-0 cannot listen on port %d: %s" % (port, error)
             raise Refusal("ConfigInvalid", contract.EXIT_RETRYABLE, sentence) from error
-        return Hub(
-            me,
-            self._shape.workers,
-            listener,
-            patience=self._patience,
-            token=self._token,
-            tell=self._events.put,
-            say=self._out.say,
-        )
-
-    def _token(self) -> Optional[str]:
-        return self._env.secret(contract.ENV_PARTS_TOKEN_FILE)
+        workers = self._shape.workers
+        return Hub(me, workers, listener, patience=patience, token=token, tell=tell, say=say)
 
     def _meet(self, link: Union[Hub, Member]) -> Union[Ending, List[Who]]:
         self._out.say(
@@ -152,11 +124,11 @@ class _Worker:
 
     def _start(self, peers: List[Who], config: str) -> None:
         shape, base = self._shape, child_env(self._variables)
-        base[contract.PROGRESS_FILE_ENV] = self._progress
+        base[contract.PROGRESS_FILE_ENV] = self._settings.path(contract.PROGRESS_NAME)
         interface = gloo_interface(peers[self._identity.index].ip)
         if interface is not None:
             base.setdefault("GLOO_SOCKET_IFNAME", interface)
-        listed = self._path(contract.IP_CONFIG_NAME)
+        listed = self._settings.path(contract.IP_CONFIG_NAME)
         write_whole(listed, ip_config(peers, shape))
         self._out.say("all have met: " + ", ".join("%s %s" % (who.pod, who.ip) for who in peers))
         plan = launch_plan(
@@ -179,36 +151,41 @@ class _Worker:
             self._poster.start()
 
     def _make_poster(self) -> Poster:
-        url, identity = self._env.maybe(contract.ENV_STATUS_URL), self._identity
-        post = None
-        if url is not None:
-            about = {"jobUID": identity.job_uid, "attempt": identity.attempt}
-            post = http_post(url, lambda: self._env.secret(contract.ENV_STATUS_TOKEN_FILE), about)
-        return Poster(ProgressFile(self._progress), post, self._out.say)
+        settings, post = self._settings, None
+        if settings.status_url is not None:
+            about = {"jobUID": self._identity.job_uid, "attempt": self._identity.attempt}
+            post = http_post(settings.status_url, settings.status_token, about)
+        return Poster(ProgressFile(settings.path(contract.PROGRESS_NAME)), post, self._out.say)
 
     def _watch(self, link: Union[Hub, Member]) -> Ending:
         """Wait for how the attempt ends; a failure of this pod's own is told first."""
         # worker-0 answers in this time, or its silence is noticed; longer than that nobody waits
-        longest = self._patience.verdict + 2 * self._patience.lost
+        longest = self._settings.patience.verdict + 2 * self._settings.patience.lost
         deadline: Optional[float] = None
         while True:
-            event = self._events.get(None if deadline is None else max(0.0, deadline - time.monotonic()))
+            event = self._events.get(_LOOK_SECONDS)
             if isinstance(event, Told):
                 return self._stop(link, event.number)
-            if isinstance(event, ChildExit):
-                self._child_ended(event, link)
-            elif isinstance(event, ChildrenEnded):
-                # the kernel's own kills first: what died with them at the same moment died of them
-                for end in sorted(self._children.reap(), key=lambda end: end.signal != 9):
-                    self._child_ended(end, link)
-            elif event is not None and event["t"] == "verdict":
+            if isinstance(event, Mapping) and event["t"] == "verdict":
                 return self._judged(event)
-            elif event is not None and event["t"] == "alldone":
+            if isinstance(event, Mapping) and event["t"] == "alldone":
                 return self._finish()
+            for end in self._ended(event):
+                self._child_ended(end, link)
             if self._own_failure is not None and deadline is None:
                 deadline = time.monotonic() + longest
             if self._own_failure is not None and deadline is not None and time.monotonic() >= deadline:
                 return ending_of(self._own_failure, self._identity.index)
+
+    def _ended(self, event: object) -> List[ChildExit]:
+        """Whose ends an event brings; the kernel's kills first: who died at the same moment died of them."""
+        if isinstance(event, ChildExit):
+            return [event]
+        if isinstance(event, ChildrenEnded):
+            return sorted(self._children.reap(), key=lambda end: end.signal != signal.SIGKILL)
+        if event is None and self._shape.samplers:
+            return self._samplers.look(process_table(), self._children.running())
+        return []
 
     def _child_ended(self, end: ChildExit, link: Union[Hub, Member]) -> None:
         began = time.monotonic()
@@ -223,7 +200,7 @@ class _Worker:
                 process=end.name,
                 exit_code=end.code,
                 signal=end.signal,
-                oom=end.signal == 9 and oom_kills() > self._oom,
+                oom=end.signal == signal.SIGKILL and oom_kills() > self._oom,
                 lines=tuple(self._children.last_lines(end.name, patience=0.5)),
             )
             self._own_failure = self._own_failure or failure
@@ -250,9 +227,9 @@ class _Worker:
     def _finish(self) -> Ending:
         """All trainers everywhere ended well; servers end by themselves, or are ended: nobody needs them."""
         self._out.say("all Workers are done")
-        deadline = time.monotonic() + self._server_exit
+        deadline = time.monotonic() + self._settings.server_exit_seconds
         servers = set(server_names(self._shape))
-        while servers & set(self._children.running()):
+        while servers & set(self._children.running().values()):
             left = deadline - time.monotonic()
             if left <= 0 or isinstance(self._events.get(left), Told):
                 break
@@ -263,7 +240,7 @@ class _Worker:
         return Ending(0, {"result": latest} if latest else {})
 
     def _mark_ready(self, *, there: bool) -> None:
-        path = self._path(contract.READY_NAME)
+        path = self._settings.path(contract.READY_NAME)
         if there:
             write_whole(path, "")
             return
