@@ -8,6 +8,7 @@ from dglop.common.env import default_env, main_of, set_env
 from dglop.common.kind import Gate, JobKind, RestartScope, StatusExtra
 from dglop.common.observed import Observed
 from dglop.common.plan import plan
+from dglop.common.reconciler import JobReconciler
 from dglop.common.replica import Replica
 from dglop.common.types import (
     CleanPodPolicy,
@@ -29,6 +30,7 @@ __all__ = (
     "Gate",
     "JobEvent",
     "JobKind",
+    "JobReconciler",
     "JobSpec",
     "JobStatus",
     "LastFailure",

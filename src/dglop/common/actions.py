@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -61,7 +61,7 @@ class JobEvent:
 
     reason: str
     note: str
-    type: str = "Normal"
+    type: Literal["Normal", "Warning"] = "Normal"
     action: str = "Reconcile"
 
 

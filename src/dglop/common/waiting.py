@@ -34,7 +34,8 @@ _SHOWN: Final = 3
 
 def is_waiting_reason(reason: str) -> bool:
     """Whether a condition's reason was copied up from pods."""
-    return reason in _WAITING or reason == Reason.UNSCHEDULABLE
+    own = (Reason.UNSCHEDULABLE, Reason.FAILED_CREATE_POD, Reason.RESOURCE_EXISTS)
+    return reason in _WAITING or reason in own
 
 
 def waiting_reason(job: str, pods: Iterable[PodView]) -> tuple[str, str] | None:

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Carries a plan out: creates and deletes children, at most so many at a time, with expectations."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from dglop.common.constants import POD, SERVICE
+from dglop.common.reasons import Reason
+from dglop.common.watching import SERVICES, ExpectationKey
+from dglop.errors import (
+    AlreadyExistsError,
+    ApiConnectionError,
+    ApiError,
+    BadRequestError,
+    ConflictError,
+    InvalidError,
+    NotFoundError,
+)
+from dglop.runtime.api.resource import resource_of
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+
+    from dglop.common.actions import CreatePod, DeletePod, DeleteService, Plan
+    from dglop.common.memory import JobMemory
+    from dglop.runtime.context import Context
+    from dglop.runtime.expectations import Expectations
+
+__all__ = ("Executor", "Report")
+
+CONCURRENCY: Final = 16
+
+
+@dataclass(slots=True)
+class Report:
+    """
+    What became of a plan.
+
+    Attributes
+    ----------
+        refused: the server's words about a child that it will never take.
+        denied: the server's words about a child that it does not take now, as beyond a quota.
+        blocked: children whose names are taken by objects of others.
+        asked: whether the server was asked about one of those, so that it should not be asked at once again.
+    """
+
+    created: int = 0
+    deleted: int = 0
+    refused: str = ""
+    denied: str = ""
+    blocked: list[str] = field(default_factory=list)
+    asked: bool = False
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether going on to create is of no use."""
+        return bool(self.refused or self.denied)
+
+    @property
+    def trouble(self) -> tuple[str, str] | None:
+        """Reason and sentence of what keeps children from being created."""
+        if self.denied:
+            return Reason.FAILED_CREATE_POD, self.denied
+        if self.blocked:
+            return Reason.RESOURCE_EXISTS, "; ".join(self.blocked[:3])
+        return None
+
+
+class Executor:
+    """
+    Writes the children of one job.
+
+    Raises ApiError where neither the job nor its children are at fault, as when no answer comes.
+    """
+
+    def __init__(
+        self, ctx: Context, job: Any, expectations: Expectations[ExpectationKey], memory: JobMemory
+    ) -> None:
+        self._client = ctx.client
+        self._ctx = ctx
+        self._job = job
+        self._expectations = expectations
+        self._memory = memory
+        self.report = Report()
+
+    async def delete(self, plan: Plan) -> None:
+        await _together(self._delete_pod, plan.delete_pods)
+        await _together(self._delete_service, plan.delete_services)
+
+    async def create(self, plan: Plan) -> None:
+        """Objects, then Services, then pods; what comes first must be there before the next."""
+        await _together(self._create_object, plan.objects)
+        await _together(self._create_service, plan.services)
+        if self.report.is_stopped or self.report.blocked:
+            return
+        await _together(self._create_pod, plan.creates)
+
+    async def _create_pod(self, create: CreatePod) -> None:
+        if self.report.is_stopped:
+            return  # the next would be answered alike: do not hammer
+        stranger = self._stranger(create)
+        if stranger:
+            self.report.blocked.append(stranger)
+            return
+        key = (self._job.uid, create.role.lower())
+        self._expectations.expect(key, creations=[create.name])
+        try:
+            await self._client.create(create.manifest)
+        except ApiError as error:
+            if not _may_have_happened(error):
+                self._expectations.creation_failed(key, create.name)
+            await self._judge(error, create.manifest)
+        else:
+            self.report.created += 1
+
+    def _stranger(self, create: CreatePod) -> str:
+        """Who has the pod's name already, as far as the cache knows: it need not be tried then."""
+        found = self._ctx.cached(POD, create.name, self._job.namespace)
+        if found is None or found.controller_uid() == self._job.uid:
+            return ""
+        what = "is on its way out" if found.is_deleting else "exists already"
+        return f"Pod {create.name} {what} and does not belong to this job"
+
+    async def _create_service(self, manifest: dict[str, Any]) -> None:
+        name, key = manifest["metadata"]["name"], (self._job.uid, SERVICES)
+        if self.report.is_stopped or self._is_expected(key, name):
+            return
+        self._expectations.expect(key, creations=[name])
+        try:
+            await self._client.create(manifest)
+        except ApiError as error:
+            if not _may_have_happened(error):
+                self._expectations.creation_failed(key, name)
+            await self._judge(error, manifest)
+
+    def _is_expected(self, key: ExpectationKey, name: str) -> bool:
+        return not self._expectations.satisfied(key) and name in self._expectations.pending(key)[0]
+
+    async def _create_object(self, manifest: dict[str, Any]) -> None:
+        key = (manifest["kind"], manifest["metadata"]["name"])
+        if self.report.is_stopped or key in self._memory.objects:
+            return
+        try:
+            await self._client.create(manifest)
+        except ApiError as error:
+            if not await self._judge(error, manifest):
+                return
+        self._memory.objects.add(key)
+
+    async def _judge(self, error: ApiError, manifest: dict[str, Any]) -> bool:
+        """What a failed creation means; True where the object is there and the job's own."""
+        what = f"{manifest['kind']} {manifest['metadata']['name']}"
+        match error:
+            case AlreadyExistsError():
+                return await self._is_own(manifest, what)
+            case InvalidError() | BadRequestError():
+                self.report.refused = f"{what} was refused: {error.message}"
+            case ApiConnectionError():
+                raise error
+            case _:
+                self.report.denied = f"{what} was not created: {error.message}"
+        return False
+
+    async def _is_own(self, manifest: dict[str, Any], what: str) -> bool:
+        """Whether the object that has the name is the job's; if not, it is waited out."""
+        wanted = manifest["metadata"].get("ownerReferences")
+        if manifest["kind"] == "Secret" or not wanted:
+            # A Secret's name carries the job's UID, and what outlives jobs belongs to none of them.
+            return True
+        place = manifest["metadata"].get("namespace")
+        self.report.asked = True
+        try:
+            found = await self._client.get(resource_of(manifest), manifest["metadata"]["name"], place)
+        except NotFoundError:
+            self.report.blocked.append(f"{what} is on its way out")
+            return False
+        owners = found["metadata"].get("ownerReferences") or []
+        if any(each.get("uid") == self._job.uid for each in owners):
+            return True
+        owner = next((f"{each.get('kind')} {each.get('name')}" for each in owners), "nobody")
+        self.report.blocked.append(f"{what} exists already and belongs to {owner}, not to this job")
+        return False
+
+    async def _delete_pod(self, doomed: DeletePod) -> None:
+        key = (self._job.uid, doomed.role)
+        self._expectations.expect(key, deletions=[doomed.uid])
+        try:
+            await self._client.delete(
+                POD, doomed.name, self._job.namespace, uid=doomed.uid, grace_seconds=doomed.grace_seconds
+            )
+        except (NotFoundError, ConflictError):
+            self._expectations.deletion_failed(key, doomed.uid)  # gone already, or another has its name
+        except ApiError as error:
+            if not _may_have_happened(error):
+                self._expectations.deletion_failed(key, doomed.uid)
+            raise
+        else:
+            self.report.deleted += 1
+
+    async def _delete_service(self, doomed: DeleteService) -> None:
+        try:
+            await self._client.delete(SERVICE, doomed.name, self._job.namespace, uid=doomed.uid)
+        except (NotFoundError, ConflictError):
+            return
+
+
+async def _together(work: Callable[[Any], Awaitable[None]], items: Iterable[Any]) -> None:
+    """Do *work* on all items, some at a time; the first error is raised when all have ended."""
+    gate = asyncio.Semaphore(CONCURRENCY)
+
+    async def one(item: Any) -> None:
+        async with gate:
+            await work(item)
+
+    results = await asyncio.gather(*(one(item) for item in items), return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+
+
+def _may_have_happened(error: ApiError) -> bool:
+    """Whether the server may have done it although it did not say so."""
+    if isinstance(error, ApiConnectionError):
+        return error.sent
+    return error.status == 504

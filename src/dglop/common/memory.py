@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the shell remembers of a job between reconciles; losing it costs a request and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dglop.common.backoff import Backoff
+
+if TYPE_CHECKING:
+    from dglop.runtime.reconcile import Request
+
+__all__ = ("JobMemory", "Memories")
+
+
+@dataclass(slots=True)
+class JobMemory:
+    """
+    One job's memory.
+
+    Attributes
+    ----------
+        objects: kind and name of the objects that were created, or found to be the job's.
+        trouble: why children cannot be created now: a reason and a sentence.
+    """
+
+    uid: str
+    objects: set[tuple[str, str]] = field(default_factory=set)
+    trouble: tuple[str, str] | None = None
+    backoff: Backoff = field(default_factory=Backoff)
+
+
+class Memories:
+    """The memories of all jobs by name; a job made anew under a name begins with none."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[Request, JobMemory] = {}
+
+    def of(self, request: Request, uid: str) -> JobMemory:
+        known = self._jobs.get(request)
+        if known is None or known.uid != uid:
+            known = self._jobs[request] = JobMemory(uid)
+        return known
+
+    def forget(self, request: Request) -> str | None:
+        """Drop a job that is gone; its uid, where it was known."""
+        known = self._jobs.pop(request, None)
+        return known.uid if known else None

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Metrics of jobs and their pods, under the training operator's names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dglop.common.actions import Counter
+    from dglop.runtime.metrics import Metrics
+
+__all__ = ("JobMetrics",)
+
+_LABELS = ("job_namespace", "framework")
+
+
+class JobMetrics:
+    """Counters of one kind; the labels are the namespace and the kind, never a job's name."""
+
+    def __init__(self, metrics: Metrics, framework: str) -> None:
+        self._framework = framework
+        self._jobs = {
+            word: metrics._counter(f"training_operator_jobs_{word}_total", f"Jobs {word}", *_LABELS)
+            for word in ("created", "deleted", "successful", "failed", "restarted")
+        }
+        self._created_pods = metrics._counter("created_pods_total", "Pods created", *_LABELS)
+        self._deleted_pods = metrics._counter("deleted_pods_total", "Pods deleted", *_LABELS)
+        self._refused_pods = metrics._counter("failed_pod_creations_total", "Pods not created", *_LABELS)
+
+    def job(self, counter: Counter, namespace: str) -> None:
+        self._jobs[counter].labels(namespace, self._framework).inc()
+
+    def deleted(self, namespace: str) -> None:
+        self._jobs["deleted"].labels(namespace, self._framework).inc()
+
+    def pods(self, namespace: str, *, created: int = 0, deleted: int = 0, refused: int = 0) -> None:
+        for family, count in (
+            (self._created_pods, created),
+            (self._deleted_pods, deleted),
+            (self._refused_pods, refused),
+        ):
+            if count:
+                family.labels(namespace, self._framework).inc(count)

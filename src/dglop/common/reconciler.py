@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JobReconciler: the thin shell that looks at the cache, asks the plan and carries it out."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final, Generic
+
+from dglop.common.conditions import Conditions, is_finished
+from dglop.common.constants import LABEL_JOB_NAME, POD, SERVICE
+from dglop.common.executor import Executor
+from dglop.common.memory import Memories
+from dglop.common.metrics import JobMetrics
+from dglop.common.observed import Observed
+from dglop.common.plan import fail_plan, plan
+from dglop.common.reasons import Reason
+from dglop.common.replica import JobT
+from dglop.common.unreadable import fail_unreadable
+from dglop.common.views import PodView, ServiceView
+from dglop.common.watching import ChildWatcher, ExpectationKey, unsettled_roles, wait_of
+from dglop.errors import ConfigError, ConflictError, NotFoundError
+from dglop.runtime.expectations import Expectations
+from dglop.runtime.reconcile import Request, Result
+from dglop.runtime.source import Owned
+
+if TYPE_CHECKING:
+    from dglop.common.actions import Plan
+    from dglop.common.executor import Report
+    from dglop.common.kind import JobKind
+    from dglop.common.memory import JobMemory
+    from dglop.errors import SchemaError
+    from dglop.runtime.cache import Cached
+    from dglop.runtime.context import Context
+    from dglop.runtime.controller import Controller
+
+__all__ = ("JobReconciler",)
+
+# The write of the status brings the job back by itself; this is for a plan that wrote nothing.
+_AT_ONCE: Final = timedelta(milliseconds=1)
+_BLOCKED: Final = timedelta(seconds=5)
+
+
+class JobReconciler(Generic[JobT]):
+    """
+    Reconciles the jobs of one kind: `manager.controller(DGLJob, JobReconciler(DGLJobKind()))`.
+
+    Expected flow: plan from the cache; deletes, then creates; the controller writes the status that the plan
+    made, once, and sends its events after it.
+    Guarantees: no decision that a crash could lose rests in memory; for a replica type whose last writes the
+    cache does not show, nothing is created or deleted.
+    """
+
+    def __init__(self, kind: JobKind[JobT]) -> None:
+        self.kind = kind
+        self._memories = Memories()
+        self._expectations: Expectations[ExpectationKey] | None = None
+        self._metrics: JobMetrics | None = None
+        self._monotonic: Any = None
+
+    def setup(self, controller: Controller[JobT]) -> None:
+        """Have pods and Services of jobs watched; the controller calls this once."""
+        self._monotonic = controller.clock.monotonic
+        self._expectations = Expectations(controller.clock.monotonic)
+        self._metrics = JobMetrics(controller.metrics, controller.resource.kind)
+        controller.own(Owned(POD, labels=LABEL_JOB_NAME))
+        controller.own(Owned(SERVICE, labels=LABEL_JOB_NAME))
+        watcher = ChildWatcher(self._expectations)
+        controller.observe(POD, watcher)
+        controller.observe(SERVICE, watcher)
+
+    def gone(self, request: Request) -> None:
+        """Forget a job that is no more."""
+        uid = self._memories.forget(request)
+        if uid is None:
+            return
+        self._known_expectations().forget_if(lambda key: key[0] == uid)
+        if self._metrics:
+            self._metrics.deleted(request.namespace)
+
+    async def unreadable(self, cached: Cached, error: SchemaError, ctx: Context) -> None:
+        """End a job that does not fit its kind's type; the others go on."""
+        await fail_unreadable(cached, error, ctx)
+
+    async def __call__(self, job: JobT, ctx: Context) -> Result | None:
+        memory = self._memories.of(ctx.request, job.uid)
+        roles = [role.lower() for role in self.kind.replicas(job)]
+        observed = self._observe(job, ctx, roles)
+        made = plan(job, observed, ctx.now(), self.kind)
+        if made.delete_job:
+            await self._delete_job(job, ctx)
+            return None
+        report = await self._carry_out(job, made, memory, ctx)
+        if report.refused:
+            made = fail_plan(job, observed, ctx.now(), self.kind, report.refused)
+        self._show_trouble(job, made, memory, ctx)
+        self._tell(job, made, report, ctx)
+        job.status = made.status
+        return self._next(job, made, memory, roles)
+
+    def _observe(self, job: JobT, ctx: Context, roles: list[str]) -> Observed:
+        return Observed(
+            pods=tuple(each.view(PodView) for each in ctx.owned(POD, job)),
+            services=tuple(each.view(ServiceView) for each in ctx.owned(SERVICE, job)),
+            unsettled=unsettled_roles(self._known_expectations(), job.uid, roles),
+        )
+
+    async def _carry_out(self, job: JobT, made: Plan, memory: JobMemory, ctx: Context) -> Report:
+        executor = Executor(ctx, job, self._known_expectations(), memory)
+        await executor.delete(made)
+        wants = bool(made.creates or made.services)
+        if wants and not memory.backoff.left(self._monotonic()):
+            await executor.create(made)
+            report = executor.report
+            self._set_backoff(memory, report)
+            said = report.trouble == memory.trouble
+            memory.trouble = report.trouble
+            if said:
+                report.blocked.clear()  # one event is enough until it changes
+        elif not wants:
+            memory.trouble = None
+        return executor.report
+
+    def _set_backoff(self, memory: JobMemory, report: Report) -> None:
+        now = self._monotonic()
+        if report.denied:
+            memory.backoff.failed(now)
+            return
+        memory.backoff.succeeded()
+        if report.asked and report.blocked:
+            memory.backoff.hold(now, _BLOCKED.total_seconds())
+
+    def _show_trouble(self, job: JobT, made: Plan, memory: JobMemory, ctx: Context) -> None:
+        """Say in the status what keeps children from being created, for as long as it does."""
+        if memory.trouble is None or is_finished(made.status):
+            return
+        reason, message = memory.trouble
+        second = ctx.now().replace(microsecond=0)
+        Conditions(job.kind, made.status, second).waiting(str(reason), message)
+
+    def _tell(self, job: JobT, made: Plan, report: Report, ctx: Context) -> None:
+        """Events go out after the status was written."""
+        for event in made.events:
+            ctx.event(job, event.reason, event.note, type=event.type, action=event.action)
+        if report.denied:
+            ctx.event(job, Reason.FAILED_CREATE_POD, report.denied, type="Warning", action="Create")
+        for blocked in report.blocked:
+            ctx.event(job, Reason.RESOURCE_EXISTS, blocked, type="Warning", action="Create")
+        if self._metrics is None:
+            return
+        for counter in made.counters:
+            self._metrics.job(counter, job.namespace)
+        refused = bool(report.denied or report.refused)
+        self._metrics.pods(
+            job.namespace, created=report.created, deleted=report.deleted, refused=int(refused)
+        )
+
+    def _next(self, job: JobT, made: Plan, memory: JobMemory, roles: list[str]) -> Result | None:
+        waits = []
+        if made.requeue_after is not None:
+            waits.append(max(made.requeue_after, _AT_ONCE))
+        backoff = memory.backoff.left(self._monotonic())
+        if backoff:
+            waits.append(timedelta(seconds=backoff))
+        if memory.trouble and memory.trouble[0] == Reason.RESOURCE_EXISTS:
+            waits.append(_BLOCKED)
+        unseen = wait_of(self._known_expectations(), job.uid, roles)
+        if unseen is not None:
+            waits.append(timedelta(seconds=unseen) + _AT_ONCE)
+        return Result(requeue_after=min(waits)) if waits else None
+
+    async def _delete_job(self, job: JobT, ctx: Context) -> None:
+        try:
+            await ctx.client.delete(
+                type(job).resource, job.name, job.namespace, uid=job.uid, propagation="Background"
+            )
+        except (NotFoundError, ConflictError):
+            return  # gone already, or made anew
+
+    def _known_expectations(self) -> Expectations[ExpectationKey]:
+        if self._expectations is None:
+            raise ConfigError("JobReconciler is not set up: pass it to Manager.controller")
+        return self._expectations

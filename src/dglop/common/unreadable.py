@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A job that does not fit its kind's type, as one stored under an older schema: Failed, InvalidSpec."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dglop.common.constants import MAX_MESSAGE
+from dglop.common.reasons import ConditionType, Reason
+from dglop.errors import NotFoundError
+from dglop.runtime.api.times import format_time
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from dglop.errors import SchemaError
+    from dglop.runtime.cache import Cached
+    from dglop.runtime.context import Context
+
+__all__ = ("fail_unreadable", "failed_status")
+
+
+def failed_status(wire: dict[str, Any], message: str, now: datetime) -> dict[str, Any] | None:
+    """The status that ends the job, as a merge patch; None where it has ended already."""
+    status = wire.get("status")
+    listed = status.get("conditions") if isinstance(status, dict) else None
+    before = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    over = (ConditionType.SUCCEEDED, ConditionType.FAILED)
+    if any(each.get("type") in over and each.get("status") == "True" for each in before):
+        return None
+    moment = format_time(now)
+    failed = {
+        "type": str(ConditionType.FAILED),
+        "status": "True",
+        "reason": str(Reason.INVALID_SPEC),
+        "message": message[:MAX_MESSAGE],
+        "lastTransitionTime": moment,
+    }
+    kept = [each for each in before if each.get("type") != ConditionType.FAILED]
+    return {"conditions": [*kept, failed], "completionTime": moment}
+
+
+async def fail_unreadable(cached: Cached, error: SchemaError, ctx: Context) -> None:
+    """Write the end of the job by a patch, since it has no typed form; its pods are left as they are."""
+    patch = failed_status(cached.to_dict(), str(error), ctx.now())
+    if patch is None:
+        return
+    body = {"metadata": {"resourceVersion": cached.resource_version}, "status": patch}
+    try:
+        await ctx.client.patch(cached.resource, cached.name, cached.namespace, body, subresource="status")
+    except NotFoundError:
+        return
+    ctx.event(cached, Reason.INVALID_SPEC, str(error), type="Warning", now=True)

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A running Manager with the TestJob kind, limited to the test's namespace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest_asyncio
+
+from dglop.common import JobReconciler
+from dglop.runtime.client import ClientConfig
+from dglop.runtime.crdinstall import install_crds
+from dglop.runtime.manager import Manager
+from dglop.runtime.settings import Settings
+from dglop.testing.toyjob import ToyJob, ToyJobKind
+from test.envtest.common.world import World
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from dglop.runtime.client import Client
+    from dglop.testing.envtest import Envtest
+
+
+@pytest_asyncio.fixture
+async def world(server: Envtest, client: Client, namespace: str) -> AsyncIterator[World]:
+    settings = Settings(namespace=namespace, metrics_bind="0", health_bind="0")
+    manager = Manager(settings, config=ClientConfig(kubeconfig=str(server.kubeconfig)))
+    await install_crds(client, [ToyJob], manager.clock)
+    manager.controller(ToyJob, JobReconciler(ToyJobKind()), concurrency=4)
+    async with manager:
+        yield World(manager, client, namespace)
