@@ -9,7 +9,7 @@ import msgspec
 
 from dglop.errors import SchemaError
 from dglop.runtime.api.resource import Kind, Resource
-from dglop.runtime.cache.meta import Meta, read_meta
+from dglop.runtime.cache.meta import Meta, WireMeta, meta_of, read_meta
 from dglop.runtime.client.convert import decode, typed
 
 __all__ = ("Cached", "Key", "read_object")
@@ -24,21 +24,18 @@ ViewT = TypeVar("ViewT", bound=msgspec.Struct)
 class Cached:
     """An object as the server sent it, without managedFields. Immutable, and shared by all readers."""
 
-    __slots__ = ("_views", "meta", "raw", "resource")
+    __slots__ = ("_views", "key", "meta", "raw", "resource")
 
     def __init__(self, raw: bytes, meta: Meta, resource: Resource) -> None:
         self.raw = raw
         self.meta = meta
         self.resource = resource
+        self.key: Key = (meta.namespace, meta.name)
         self._views: tuple[Any, ...] = ()
 
     def __repr__(self) -> str:
         meta = self.meta
         return f"<{self.resource.kind} {meta.namespace}/{meta.name} at {meta.resource_version}>"
-
-    @property
-    def key(self) -> Key:
-        return (self.meta.namespace, self.meta.name)
 
     @property
     def name(self) -> str:
@@ -98,17 +95,18 @@ class Cached:
         return {"apiVersion": self.resource.api_version, "kind": self.resource.kind, **wire}
 
 
-class _Managed(msgspec.Struct, rename="camel", gc=False):
-    managed_fields: msgspec.Raw = msgspec.Raw(b"")
-
-
 class _Head(msgspec.Struct, gc=False):
+    metadata: WireMeta
+    kind: str = ""
+
+
+class _RawHead(msgspec.Struct, gc=False):
     metadata: msgspec.Raw = msgspec.Raw(b"{}")
     kind: msgspec.Raw = msgspec.Raw(b"")
 
 
 _HEAD = msgspec.json.Decoder(_Head)
-_MANAGED = msgspec.json.Decoder(_Managed)
+_RAW_HEAD = msgspec.json.Decoder(_RawHead)
 _FIELD = b'"managedFields":'
 
 
@@ -117,20 +115,16 @@ def read_object(raw: bytes | msgspec.Raw, resource: Resource) -> tuple[Cached, s
 
     Raises msgspec.DecodeError where it is no JSON object.
     """
-    head = _HEAD.decode(raw)
-    meta = read_meta(head.metadata)
-    data = bytes(raw)  # a Raw would keep its whole page alive
-    if _FIELD in data:
-        data = _without_managed(data, head.metadata)
-    return Cached(data, meta, resource), bytes(head.kind).decode("utf-8", "replace").strip('"')
-
-
-def _without_managed(data: bytes, metadata: msgspec.Raw) -> bytes:
     try:
-        managed = bytes(_MANAGED.decode(metadata).managed_fields)
-    except msgspec.ValidationError:  # no object: then it has no members either
-        return data
-    return _cut(data, managed) if managed else data
+        head = _HEAD.decode(raw)
+        metadata, kind = head.metadata, head.kind
+    except msgspec.ValidationError:
+        odd = _RAW_HEAD.decode(raw)
+        metadata, kind = read_meta(odd.metadata), bytes(odd.kind).decode("utf-8", "replace").strip('"')
+    data = bytes(raw)  # a Raw would keep its whole page alive
+    if managed := bytes(metadata.managed_fields):
+        data = _cut(data, managed)
+    return Cached(data, meta_of(metadata), resource), kind
 
 
 def _cut(data: bytes, value: bytes) -> bytes:
@@ -138,7 +132,10 @@ def _cut(data: bytes, value: bytes) -> bytes:
 
     Quotes inside JSON strings are escaped, so these bytes can only be that member.
     """
-    at = data.find(_FIELD + value)
+    at = data.find(_FIELD)
+    # The same name further out, in a raw part of the object, has another value.
+    while at >= 0 and not data.startswith(value, at + len(_FIELD)):
+        at = data.find(_FIELD, at + 1)
     if at < 0:  # written with spaces: the slow way
         wire = msgspec.json.decode(data)
         del wire["metadata"]["managedFields"]

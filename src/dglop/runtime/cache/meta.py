@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from sys import intern
 from typing import Any
 
 import msgspec
 
-__all__ = ("Meta", "Owner", "read_meta")
+__all__ = ("Meta", "Owner", "WireMeta", "meta_of", "read_meta")
 
 
 class Owner(msgspec.Struct, rename="camel", frozen=True, gc=False):
@@ -44,28 +45,80 @@ class Meta(msgspec.Struct, rename="camel", frozen=True):
         return next((each for each in self.owner_references if each.controller), None)
 
 
-def read_meta(raw: bytes | msgspec.Raw) -> Meta:
-    """The Meta in the JSON of a metadata object.
+class WireMeta(msgspec.Struct, rename="camel", gc=False):
+    """Metadata as it is decoded, to become a Meta and be forgotten."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    owner_references: list[Owner] | None = None
+    finalizers: tuple[str, ...] | None = None
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    managed_fields: msgspec.Raw = msgspec.Raw(b"")
+
+
+_NOTHING: dict[str, str] = {}
+_WIRE = msgspec.json.Decoder(WireMeta)
+
+
+def meta_of(wire: WireMeta) -> Meta:
+    """The Meta, with one string in memory for what thousands of objects have in common."""
+    labels = {intern(key): intern(value) for key, value in wire.labels.items()} if wire.labels else _NOTHING
+    annotations = (
+        {intern(key): value for key, value in wire.annotations.items()} if wire.annotations else _NOTHING
+    )
+    owners = tuple(map(_shared, wire.owner_references)) if wire.owner_references else ()
+    return Meta(
+        wire.name,
+        intern(wire.namespace),
+        wire.uid,
+        wire.resource_version,
+        wire.generation,
+        labels,
+        annotations,
+        owners,
+        wire.finalizers or (),
+        wire.creation_timestamp or "",
+        wire.deletion_timestamp,
+    )
+
+
+def read_meta(raw: bytes | msgspec.Raw) -> WireMeta:
+    """What there is of metadata in any JSON value.
 
     Servers write null where a Go slice or map is nil, and a proxy kind may write anything: whatever
-    does not fit is left out rather than that the object is missing from the cache.
+    does not fit is left out, rather than that the object is missing from the cache.
     Raises msgspec.DecodeError where it is no JSON.
     """
     try:
-        return _DECODER.decode(raw)
+        return _WIRE.decode(raw)
     except msgspec.ValidationError:
-        return _lenient(msgspec.json.decode(raw))
+        wire = msgspec.json.decode(raw)
+        return _lenient(wire) if isinstance(wire, dict) else WireMeta()
 
 
-_DECODER = msgspec.json.Decoder(Meta)
+def _shared(owner: Owner) -> Owner:
+    return Owner(
+        intern(owner.api_version),
+        intern(owner.kind),
+        intern(owner.name),
+        intern(owner.uid),
+        owner.controller,
+        owner.block_owner_deletion,
+    )
 
 
-def _lenient(wire: Any) -> Meta:
-    if not isinstance(wire, dict):
-        return Meta()
+def _lenient(wire: dict[str, Any]) -> WireMeta:
     kept: dict[str, Any] = {}
-    for field in msgspec.structs.fields(Meta):
+    for field in msgspec.structs.fields(WireMeta):
         value = wire.get(field.encode_name)
+        if field.name == "managed_fields":
+            continue
         if isinstance(value, dict):
             value = {key: each for key, each in value.items() if isinstance(each, str)}
         elif isinstance(value, list):
@@ -74,7 +127,7 @@ def _lenient(wire: Any) -> Meta:
             kept[field.name] = msgspec.convert(value, field.type)
         except msgspec.ValidationError:
             continue
-    return Meta(**kept)
+    return WireMeta(**kept)
 
 
 def _owner(value: Any) -> Any:

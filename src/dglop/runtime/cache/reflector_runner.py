@@ -215,16 +215,27 @@ class ReflectorRunner:
         events: list[tuple[str, Cached]] = []
         try:
             for line in lines:
-                await self._take_one(line, progress, events)
+                mark = self._read(line, progress, events)
+                if mark is not None and _ends_initial(mark) and not progress.is_whole:
+                    # Initial events come unordered, so only this version stands for all of them.
+                    progress.rv, progress.is_whole = mark.resource_version or "", True
+                    objects, progress.fresh = list(progress.fresh.values()), {}
+                    await self._sink.replace(objects)
+                elif mark is not None and progress.is_whole:
+                    progress.rv = newer(progress.rv, mark.resource_version or "")
         finally:
             if events:
                 await self._sink.events(events)
 
-    async def _take_one(self, line: bytes, progress: _Progress, events: list[tuple[str, Cached]]) -> None:
+    def _read(
+        self, line: bytes, progress: _Progress, events: list[tuple[str, Cached]]
+    ) -> _Bookmark.Meta | None:
+        """Reads one line into `events`, or into the state that is being gathered; gives a bookmark back."""
         try:
             event = _EVENT.decode(line)
             if event.type == "BOOKMARK":
-                return await self._bookmark(_BOOKMARK.decode(event.object), progress)
+                progress.count += 1
+                return _BOOKMARK.decode(event.object).metadata
             if event.type == "ERROR":
                 raise error_of_status(msgspec.json.decode(event.object))
             obj, kind = read_object(event.object, self._scope.resource)
@@ -242,16 +253,9 @@ class ReflectorRunner:
             progress.fresh[obj.key] = obj
         return None
 
-    async def _bookmark(self, mark: _Bookmark, progress: _Progress) -> None:
-        progress.count += 1
-        rv = mark.metadata.resource_version or ""
-        if progress.is_whole:
-            progress.rv = newer(progress.rv, rv)
-        elif (mark.metadata.annotations or {}).get(_INITIAL_END) == "true":
-            # Initial events come unordered, so only this version stands for all of them.
-            progress.rv, progress.is_whole = rv, True
-            objects, progress.fresh = list(progress.fresh.values()), {}
-            await self._sink.replace(objects)
+
+def _ends_initial(mark: _Bookmark.Meta) -> bool:
+    return (mark.annotations or {}).get(_INITIAL_END) == "true"
 
 
 async def _bounded(
