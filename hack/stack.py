@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +104,7 @@ def install(stack: Stack, overlay: str = "config/default") -> None:
     """
     documents = render(stack, overlay)
     apply(stack, [each for each in documents if each["kind"] == "CustomResourceDefinition"])
-    stack.run("wait", "--for=condition=Established", "crd/dgljobs.kubeflow.org", "--timeout=60s")
+    _wait_established(stack, "dgljobs.kubeflow.org")
     apply(stack, documents)
     namespace = next(each["metadata"]["namespace"] for each in documents if each["kind"] == "Deployment")
     try:
@@ -114,6 +115,20 @@ def install(stack: Stack, overlay: str = "config/default") -> None:
         words = stack.run("get", "pods", "-n", namespace, "-o", "wide")
         logs = stack.run("logs", f"deployment/{DEPLOYMENT}", "-n", namespace, "--tail=30", "--ignore-errors")
         raise RuntimeError(f"the operator did not get ready: {error}\n{words}\n{logs}") from error
+
+
+def _wait_established(stack: Stack, crd: str) -> None:
+    """`kubectl wait` stumbles over the null that conditions are for a moment, so this reads for itself."""
+    end = time.monotonic() + _READY_SECONDS
+    while time.monotonic() < end:
+        status = json.loads(stack.run("get", "crd", crd, "-o", "json")).get("status") or {}
+        if any(
+            each["type"] == "Established" and each["status"] == "True"
+            for each in status.get("conditions") or []
+        ):
+            return
+        time.sleep(0.2)
+    raise RuntimeError(f"the API server does not serve {crd}: look at `kubectl describe crd {crd}`")
 
 
 def apply(stack: Stack, documents: list[dict[str, Any]]) -> None:

@@ -58,7 +58,7 @@ async def _install_crds(server: Envtest) -> None:
 async def _established(client: Client, name: str) -> None:
     while True:
         crd = await client.get(_CRD, name)
-        conditions = {each["type"]: each["status"] for each in crd.get("status", {}).get("conditions", [])}
+        conditions = {each["type"]: each["status"] for each in crd.get("status", {}).get("conditions") or []}
         if conditions.get("Established") == "True":
             return
         await asyncio.sleep(0.05)
