@@ -19,6 +19,7 @@ from dglop.dgljob.progressing import progress
 from dglop.dgljob.reasons import Reason
 from dglop.dgljob.shape import Shape
 from dglop.dgljob.spec import MANAGED_BY
+from dglop.dgljob.templates import shape_problems
 from dglop.dgljob.validation import problems
 from dglop.errors import SchemaError
 
@@ -126,12 +127,17 @@ def _replica_spec(job: DGLJob, role: Role) -> ReplicaSpec:
 
 def _partitioner(job: DGLJob) -> ReplicaSpec:
     stated = job.spec.dgl_replica_specs.get(Role.PARTITIONER)
-    template = stated.template if stated and stated.template else None
-    if template is None:
-        try:
-            worker = job.spec.template_of(Role.WORKER) or {}
-            template = partitioner_template(worker, job.spec.main_container)
-        except SchemaError:
-            template = {}  # validation says what is wrong with the Worker's template
+    template = stated.template if stated and stated.template else _derived(job)
     policy = stated.restart_policy if stated else None
     return ReplicaSpec(replicas=1, restart_policy=policy or _RESTART[Role.PARTITIONER], template=template)
+
+
+def _derived(job: DGLJob) -> dict[str, Any]:
+    """A template from the Worker's; empty where that is malformed, of which validation tells."""
+    worker = job.spec.template_of(Role.WORKER) or {}
+    if any(shape_problems(worker, "")):
+        return {}
+    try:
+        return partitioner_template(worker, job.spec.main_container)
+    except SchemaError:
+        return {}

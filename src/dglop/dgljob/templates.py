@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dglop.dgljob.shape import Shape
     from dglop.runtime.api import RawContainer
 
-__all__ = ("template_problems",)
+__all__ = ("shape_problems", "template_problems")
 
 _VERBS = {Role.WORKER: "worker", Role.PARTITIONER: "partition"}
 
@@ -40,7 +40,7 @@ def template_problems(job: DGLJob, shape: Shape) -> Iterator[str]:
                 yield from _builtin(job)
         elif wanted:
             where = f"dglReplicaSpecs.{role}.template"
-            shapes = list(_shapes(template or {}, where))
+            shapes = list(shape_problems(template or {}, where))
             yield from shapes or _contents(job, shape, role, RawPod(dict(template or {})), where)
 
 
@@ -53,7 +53,7 @@ def _builtin(job: DGLJob) -> Iterator[str]:
         )
 
 
-def _shapes(template: dict[str, Any], where: str) -> Iterator[str]:
+def shape_problems(template: dict[str, Any], where: str) -> Iterator[str]:
     """What is no object or no list where it must be one."""
     spec = template.get("spec")
     if not isinstance(spec, dict):

@@ -113,11 +113,12 @@ class World:
             "containerStatuses": mains if fetched else [],
         }
 
-    def end(self, name: str, code: int = 0, message: str = "", *, container: str = "dgl") -> None:
+    def end(self, name: str, code: int = 0, message: str = "", *, container: str = "") -> None:
         """The main container ends; the pod with it, unless others run on."""
         status = self.pods[name]["status"]
+        main = self.pods[name]["metadata"]["annotations"]["kubectl.kubernetes.io/default-container"]
         for each in status["containerStatuses"]:
-            if each["name"] == container:
+            if each["name"] == (container or main):
                 each["ready"] = False
                 each["state"] = {
                     "terminated": {
@@ -146,7 +147,14 @@ class World:
         self.settle()
         self.run(pod)
         self.settle()
-        said = {"manifest": manifest, "parts": 2, "bytes": 1000, "nodes": 1797, "edges": 28410, "edgeCut": 1165}
+        said = {
+            "manifest": manifest,
+            "parts": 2,
+            "bytes": 1000,
+            "nodes": 1797,
+            "edges": 28410,
+            "edgeCut": 1165,
+        }
         self.end(pod, 0, msgspec.json.encode(said).decode())
         if any(each["name"] == "dglrun-serve" for each in self.pods[pod]["spec"]["containers"]):
             self.settle()

@@ -87,7 +87,9 @@ def test_a_failed_partition_fails_the_job_with_its_own_reason():
     world.settle()
     world.run("g-partitioner-0")
     world.settle()
-    world.end("g-partitioner-0", 1, '{"cause": "self", "process": "partition", "exitCode": 1, "lines": ["boom"]}')
+    world.end(
+        "g-partitioner-0", 1, '{"cause": "self", "process": "partition", "exitCode": 1, "lines": ["boom"]}'
+    )
     world.end("g-partitioner-0", 0, container="dglrun-serve")
     world.settle()
     failed = world.job.status.get("Failed")
@@ -136,7 +138,9 @@ def test_a_worker_that_exits_with_1_fails_the_job():
     world = World(make_job())
     world.partition()
     world.train()
-    world.end("g-worker-1", 1, '{"cause":"self","process":"trainer-0","exitCode":1,"lines":["ValueError: no"]}')
+    world.end(
+        "g-worker-1", 1, '{"cause":"self","process":"trainer-0","exitCode":1,"lines":["ValueError: no"]}'
+    )
     world.settle()
     failed = world.job.status.get("Failed")
     assert failed.status == "True"

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is shipped in config/: generated files are current, samples can run, rights are few."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from dglop.dgljob import DGLJob
+from dglop.dgljob.rbac import MANAGER_RULES, OWN_RULES
+from dglop.dgljob.validation import problems
+from hack import generate
+
+ROOT = Path(__file__).parents[3]
+SAMPLES = sorted((ROOT / "config" / "samples").glob("*.yaml"))
+
+
+def jobs(path):
+    return [each for each in yaml.safe_load_all(path.read_text()) if each["kind"] == "DGLJob"]
+
+
+def test_the_generated_files_are_current():
+    stale = [path.name for path, text in generate.generated().items() if path.read_text() != text]
+    assert not stale, "run: make generate"
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_a_sample_has_jobs_that_can_run(path):
+    found = jobs(path)
+    assert found
+    for wire in found:
+        assert problems(DGLJob.from_wire(wire)) == []
+
+
+def test_the_demo_leaves_its_model_in_the_claim_that_it_makes():
+    documents = list(yaml.safe_load_all((ROOT / "config/samples/graphsage.yaml").read_text()))
+    claim, job = documents
+    assert job["spec"]["output"]["claimName"] == claim["metadata"]["name"] == "digits-model"
+    assert job["spec"]["dglReplicaSpecs"]["Worker"]["replicas"] == 2
+
+
+def test_the_columns_are_those_that_people_look_for():
+    assert list(DGLJob.definition.columns) == [
+        "State", "Workers", "Parts", "Restarts", "Progress",
+        "Mode", "Attempt", "Disruptions", "Reason", "Age",
+    ]  # fmt: skip
+    narrow = [name for name, column in DGLJob.definition.columns.items() if not column.priority]
+    assert narrow == ["State", "Workers", "Parts", "Restarts", "Progress", "Age"]
+
+
+def test_the_operator_reads_no_secret_but_its_own_and_no_log():
+    rules = (*MANAGER_RULES, *OWN_RULES)
+    for rule in rules:
+        assert "*" not in (*rule.groups, *rule.resources, *rule.verbs)
+        assert not {"pods/log", "pods/exec", "nodes"} & set(rule.resources)
+        if "secrets" in rule.resources and set(rule.verbs) - {"create"}:
+            assert rule.names == ("dglop-operator-key",)

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pods of a job: what the operator adds to a template, and what of the user's it keeps."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from dgljob_world import UID, World, make_job, make_kind, template
+
+CLAIM = {"type": "PVC", "claimName": "parts"}
+
+
+def pods(job, *, progress_url="http://progress:8082"):
+    """The Partitioner's and a Worker's pod, once the parts are ready."""
+    world = World(job, make_kind(progress_url))
+    if job.spec.partition_mode == "Skip":
+        world.settle()
+    else:
+        world.partition(manifest="cafe")
+    return {name.split("-", 1)[1]: pod["spec"] for name, pod in world.pods.items()}
+
+
+def container(spec, name="dgl"):
+    every = [*spec.get("initContainers", []), *spec["containers"]]
+    return next(each for each in every if each["name"] == name)
+
+
+def env(found):
+    return {each["name"]: each.get("value", each.get("valueFrom")) for each in found["env"]}
+
+
+def mounts(found):
+    return {each["mountPath"]: each for each in found["volumeMounts"]}
+
+
+def volumes(spec):
+    return {each["name"]: {k: v for k, v in each.items() if k != "name"} for each in spec["volumes"]}
+
+
+def worker_of(job):
+    return pods(job)["worker-0"]
+
+
+def test_a_workers_command_is_run_by_dglrun():
+    main = container(worker_of(make_job(specs=workers(args=["--epochs", "10"]))))
+    assert main["command"] == ["python3", "/opt/dglrun/dglrun.pyz", "worker", "--", "python3", "train.py"]
+    assert main["args"] == ["--epochs", "10"]
+
+
+def test_another_interpreter_is_used_where_the_job_names_one():
+    spec = worker_of(make_job(python="/opt/venv/bin/python"))
+    assert container(spec)["command"][0] == "/opt/venv/bin/python"
+    assert container(spec, "dglop-fetch")["command"][0] == "/opt/venv/bin/python"
+
+
+def test_dglrun_is_delivered_before_anything_else_runs():
+    specs = workers()
+    specs["Worker"]["template"]["spec"]["initContainers"] = [{"name": "mine", "image": "x"}]
+    spec = worker_of(make_job(specs=specs))
+    assert [each["name"] for each in spec["initContainers"]] == ["dglop-deliver", "mine", "dglop-fetch"]
+    deliver = container(spec, "dglop-deliver")
+    assert deliver["image"] == "operator:test"
+    assert deliver["command"] == ["cp", "/opt/dglop/dglrun.pyz", "/opt/dglrun/dglrun.pyz"]
+    assert set(deliver["resources"]) == {"requests", "limits"}
+    security = deliver["securityContext"]
+    assert security["runAsNonRoot"] is True
+    assert security["allowPrivilegeEscalation"] is False
+    assert security["readOnlyRootFilesystem"] is True
+    assert security["capabilities"] == {"drop": ["ALL"]}
+    assert security["seccompProfile"] == {"type": "RuntimeDefault"}
+
+
+def test_parts_are_fetched_into_a_folder_that_the_trainer_may_only_read():
+    spec = worker_of(make_job())
+    fetch, main = container(spec, "dglop-fetch"), container(spec)
+    assert volumes(spec)["dglop-parts"] == {"emptyDir": {}}
+    assert "readOnly" not in mounts(fetch)["/dgl_workspace/workload"]
+    assert mounts(main)["/dgl_workspace/workload"]["readOnly"] is True
+    assert env(fetch)["DGLJOB_PARTS_URL"] == "http://g-partitioner-0.g.t.svc:29401"
+    assert env(fetch)["DGLJOB_PARTS_TOKEN_FILE"] == "/etc/dglrun/parts-token"
+    assert volumes(spec)["dglop-tokens"] == {"secret": {"secretName": f"g-dglrun-{UID[:8]}"}}
+    assert mounts(fetch)["/etc/dglrun"]["readOnly"] is True
+
+
+def test_on_a_claim_the_workers_only_verify_and_may_not_write():
+    both = pods(make_job(storage={**CLAIM, "subPath": "digits", "mountPath": "/parts"}))
+    worker, partitioner = both["worker-0"], both["partitioner-0"]
+    claim = {"persistentVolumeClaim": {"claimName": "parts"}}
+    assert volumes(worker)["dglop-parts"] == volumes(partitioner)["dglop-parts"] == claim
+    fetch = container(worker, "dglop-fetch")
+    assert mounts(fetch)["/parts"] == {
+        "name": "dglop-parts", "mountPath": "/parts", "readOnly": True, "subPath": "digits",
+    }  # fmt: skip
+    assert "DGLJOB_PARTS_URL" not in env(fetch)
+    assert env(fetch)["DGLJOB_PARTS_DIR"] == "/parts"
+    assert "readOnly" not in mounts(container(partitioner))["/parts"]
+    assert [each["name"] for each in partitioner["containers"]] == ["dgl"]
+
+
+def test_a_worker_is_told_who_it_is_and_how_many_there_are():
+    job = make_job(slotsPerWorker=2, numServers=3, numSamplers=4, network={"masterPort": 1234})
+    found = env(container(pods(job)["worker-1"]))
+    wanted = {
+        "DGLJOB_NAME": "g", "DGLJOB_NAMESPACE": "t", "DGLJOB_UID": UID, "DGLJOB_ATTEMPT": "1",
+        "DGLJOB_REPLICA_TYPE": "Worker", "DGLJOB_REPLICA_INDEX": "1", "DGLJOB_NUM_WORKERS": "2",
+        "DGLJOB_NUM_PARTS": "2", "DGLJOB_NUM_TRAINERS": "2", "DGLJOB_NUM_SERVERS": "3",
+        "DGLJOB_NUM_SAMPLERS": "4", "DGLJOB_RENDEZVOUS_HOST": "g-worker-0.g.t.svc",
+        "DGLJOB_RENDEZVOUS_PORT": "29400", "DGLJOB_PORT_BASE": "30050", "MASTER_PORT": "1234",
+        "DGLJOB_OUTPUT_DIR": "/dgl_workspace/output", "DGLJOB_WORKSPACE": "/dgl_workspace",
+        "DGLJOB_PARTS_DIR": "/dgl_workspace/workload", "DGLJOB_MANIFEST_HASH": "cafe",
+        "DGLJOB_STATUS_URL": "http://progress:8082/v1/namespaces/t/dgljobs/g/progress",
+        "DGLJOB_STATUS_TOKEN_FILE": "/etc/dglrun/status-token", "DGL_OPERATOR_ENV": "1",
+        "DGLJOB_POD_NAME": {"fieldRef": {"fieldPath": "metadata.name"}},
+        "DGLJOB_POD_IP": {"fieldRef": {"fieldPath": "status.podIP"}},
+    }  # fmt: skip
+    assert {name: found.get(name) for name in wanted} == wanted
+
+
+def test_without_a_progress_server_nothing_is_to_be_posted():
+    found = env(container(pods(make_job(), progress_url="")["worker-0"]))
+    assert "DGLJOB_STATUS_URL" not in found
+
+
+def test_the_users_variables_win_except_where_they_say_who_the_pod_is():
+    mine = [
+        {"name": "DGLJOB_OUTPUT_DIR", "value": "/mine"},
+        {"name": "DGLJOB_UID", "value": "forged"},
+        {"name": "OMP_NUM_THREADS", "value": "3"},
+        {"name": "LOGS", "value": "$(DGLJOB_OUTPUT_DIR)/logs"},
+    ]
+    main = container(worker_of(make_job(specs=workers(env=mine))))
+    assert env(main)["DGLJOB_OUTPUT_DIR"] == "/mine"
+    assert env(main)["DGLJOB_UID"] == UID
+    assert env(main)["OMP_NUM_THREADS"] == "3"
+    names = [each["name"] for each in main["env"]]
+    assert len(names) == len(set(names))
+    assert names.index("LOGS") == len(names) - 1, "so that it may refer to what comes before"
+
+
+def test_own_ports_are_kept_and_those_of_the_servers_are_added():
+    specs = workers(ports=[{"name": "http", "containerPort": 8000}, {"name": "x", "containerPort": 30051}])
+    main = container(worker_of(make_job(specs=specs, network={"portCount": 3})))
+    ports = {each["name"]: each["containerPort"] for each in main["ports"]}
+    assert ports == {
+        "http": 8000, "x": 30051, "dgl-0": 30050, "dgl-2": 30052,
+        "dgl-rendezvous": 29400, "dgl-master": 29500,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("limit", "wanted", "size"),
+    [
+        ("20Gi", None, "10Gi"),
+        ("3Gi", None, "1536Mi"),
+        ("1.5Gi", None, "768Mi"),
+        ("20G", None, "10G"),
+        ("1000M", None, "500M"),
+        (2147483648, None, "1Gi"),
+        (None, None, "1Gi"),
+        ("20Gi", "2Gi", "2Gi"),
+        ("20Gi", "0", None),
+        ("20Gi", 0, None),
+    ],
+)
+def test_shared_memory_is_half_of_the_memory_limit(limit, wanted, size):
+    resources = {"limits": {"memory": limit}} if limit else {}
+    job = make_job(specs=workers(resources=resources), **({} if wanted is None else {"shmSize": wanted}))
+    spec = worker_of(job)
+    found = volumes(spec).get("dglop-shm")
+    assert found == (None if size is None else {"emptyDir": {"medium": "Memory", "sizeLimit": size}})
+    assert ("/dev/shm" in mounts(container(spec))) is (size is not None)
+
+
+def test_a_mount_of_ones_own_at_dev_shm_is_respected():
+    specs = workers(volumeMounts=[{"name": "mine", "mountPath": "/dev/shm/"}])
+    specs["Worker"]["template"]["spec"]["volumes"] = [{"name": "mine", "emptyDir": {"medium": "Memory"}}]
+    assert "dglop-shm" not in volumes(worker_of(make_job(specs=specs)))
+
+
+def test_an_unquoted_number_of_gpus_becomes_a_quantity():
+    specs = workers(resources={"limits": {"nvidia.com/gpu": 1, "memory": "4Gi"}})
+    both = pods(make_job(specs=specs))
+    assert container(both["worker-0"])["resources"]["limits"]["nvidia.com/gpu"] == "1"
+    assert container(both["partitioner-0"])["resources"]["limits"] == {"memory": "4Gi"}
+    assert container(both["worker-0"], "dglop-fetch")["resources"]["limits"] == {"memory": "4Gi"}
+
+
+def test_the_partitioner_that_nobody_wrote_is_the_worker_without_devices_ports_and_probes():
+    specs = workers(
+        args=["--epochs", "1"],
+        ports=[{"containerPort": 1}],
+        livenessProbe={"exec": {"command": ["x"]}},
+        resources={"requests": {"cpu": "1", "nvidia.com/gpu": 1}},
+    )
+    specs["Worker"]["template"]["spec"]["containers"].append({"name": "side", "image": "s"})
+    spec = pods(make_job(specs=specs))["partitioner-0"]
+    main = container(spec)
+    assert [each["name"] for each in spec["containers"]] == ["dgl", "dglrun-serve"]
+    assert main["command"] == ["python3", "/opt/dglrun/dglrun.pyz", "partition"]
+    assert not {"args", "ports", "livenessProbe"} & set(main)
+    assert main["resources"] == {"requests": {"cpu": "1"}}
+    assert env(main)["DGLJOB_DATASET_NAME"] == "digits"
+
+
+def test_a_partitioner_of_ones_own_keeps_its_command():
+    specs = {**workers(), "Partitioner": {"template": template(command=["./cut.sh"])}}
+    main = container(pods(make_job(specs=specs, dataset=None))["partitioner-0"])
+    assert main["command"] == ["python3", "/opt/dglrun/dglrun.pyz", "partition", "--", "./cut.sh"]
+
+
+def test_the_parts_server_is_ready_when_all_can_be_fetched():
+    specs = workers(securityContext={"runAsUser": 1000}, imagePullPolicy="Always")
+    server = container(pods(make_job(specs=specs))["partitioner-0"], "dglrun-serve")
+    assert server["image"] == "dgl:test"
+    assert server["command"] == ["python3", "/opt/dglrun/dglrun.pyz", "serve"]
+    assert server["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": 29401}
+    assert server["securityContext"] == {"runAsUser": 1000}
+    assert server["imagePullPolicy"] == "Always"
+    assert set(server["resources"]) == {"requests", "limits"}
+
+
+def test_ready_means_that_the_workers_have_met():
+    main = container(worker_of(make_job()))
+    assert main["readinessProbe"]["exec"] == {"command": ["test", "-f", "/etc/dgl/ready"]}
+    own = {"exec": {"command": ["mine"]}}
+    main = container(worker_of(make_job(specs=workers(readinessProbe=own))))
+    assert main["readinessProbe"] == own
+
+
+def test_output_goes_to_the_claim_that_the_job_names():
+    spec = worker_of(make_job(output={"claimName": "model", "subPath": "run-1"}))
+    assert volumes(spec)["dglop-output"] == {"persistentVolumeClaim": {"claimName": "model"}}
+    assert mounts(container(spec))["/dgl_workspace/output"]["subPath"] == "run-1"
+    assert volumes(worker_of(make_job()))["dglop-output"] == {"emptyDir": {}}
+
+
+def test_no_pod_gets_a_service_account_token_unless_the_template_asks():
+    assert worker_of(make_job())["automountServiceAccountToken"] is False
+    asking = workers()
+    asking["Worker"]["template"]["spec"]["automountServiceAccountToken"] = True
+    assert worker_of(make_job(specs=asking))["automountServiceAccountToken"] is True
+    named = workers()
+    named["Worker"]["template"]["spec"]["serviceAccountName"] = "cnvrg"
+    spec = worker_of(make_job(specs=named))
+    assert "automountServiceAccountToken" not in spec
+    assert spec["serviceAccountName"] == "cnvrg"
+
+
+def test_the_last_words_of_a_container_are_its_logs():
+    assert container(worker_of(make_job()))["terminationMessagePolicy"] == "FallbackToLogsOnError"
+    own = worker_of(make_job(specs=workers(terminationMessagePolicy="File")))
+    assert container(own)["terminationMessagePolicy"] == "File"
+
+
+@pytest.mark.parametrize("main", ["", "dgl", "trainer"])
+def test_the_main_container_is_the_named_one_or_dgl(main):
+    specs = workers()
+    specs["Worker"]["template"]["spec"]["containers"].insert(
+        0, {"name": "trainer", "image": "t", "command": ["t"]}
+    )
+    spec = worker_of(make_job(specs=specs, mainContainer=main))
+    wrapped = [each["name"] for each in spec["containers"] if "worker" in each.get("command", [])]
+    assert wrapped == [main or "dgl"]
+
+
+def test_the_template_itself_is_never_changed():
+    job = make_job()
+    before = copy.deepcopy(job.spec.dgl_replica_specs["Worker"].template)
+    pods(job)
+    assert job.spec.dgl_replica_specs["Worker"].template == before
+
+
+def test_a_launcher_alone_runs_as_it_is():
+    specs = {"Launcher": {"template": template(command=["./run.sh"])}}
+    spec = pods(make_job(specs=specs, partitionMode="Skip", dataset=None))["launcher-0"]
+    main = container(spec)
+    assert main["command"] == ["./run.sh"]
+    assert "initContainers" not in spec
+    assert env(main)["DGL_OPERATOR_PHASE_ENV"] == "Launcher_Workload"
+    assert env(main)["DGLJOB_OUTPUT_DIR"] == "/dgl_workspace/output"
+    assert spec["automountServiceAccountToken"] is False
+
+
+def test_existing_parts_need_no_manifest_of_the_job():
+    job = make_job(partitionMode="Skip", storage={**CLAIM, "existing": True})
+    fetch = container(pods(job)["worker-0"], "dglop-fetch")
+    assert env(fetch)["DGLJOB_PARTS_EXISTING"] == "1"
+    assert "DGLJOB_MANIFEST_HASH" not in env(fetch)
+
+
+def test_a_data_sets_secret_is_in_the_partitioners_environment():
+    job = make_job(dataset={"url": "s3://bucket/graph", "secretRef": {"name": "keys"}})
+    main = container(pods(job)["partitioner-0"])
+    assert main["envFrom"] == [{"secretRef": {"name": "keys"}}]
+    assert env(main)["DGLJOB_DATASET_URL"] == "s3://bucket/graph"
+
+
+def workers(**main):
+    return {"Worker": {"replicas": 2, "template": template(**main)}}
