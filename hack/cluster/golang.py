@@ -90,7 +90,8 @@ def _on_path() -> Path | None:
 
 
 def _fetched(folder: Path) -> Path | None:
-    return next((path for path in sorted(folder.glob("**/bin/go")) if path.is_file()), None)
+    program = folder / "go/bin/go"  # the package's other `go` is a Python launcher that misses its library
+    return program if program.is_file() else None
 
 
 def _fetch(folder: Path, log: Path) -> None:
@@ -112,7 +113,8 @@ def _installer(cache: Path) -> list[str]:
     uv = shutil.which("uv", path=f"{cache / 'tools/bin'}{os.pathsep}{system_path()}")
     candidates = [[sys.executable, "-m", "pip"], [uv, "pip"] if uv else [], ["python3", "-m", "pip"]]
     for candidate in filter(None, candidates):
-        asked = subprocess.run([*candidate, "--version"], capture_output=True, check=False)
+        asked = subprocess.run([*candidate, "--help"], capture_output=True, check=False)
         if asked.returncode == 0:
-            return [*candidate, "install"]
+            where = ["--python", sys.executable] if candidate[0] == uv else []
+            return [*candidate, "install", *where]
     raise ClusterError("neither pip nor uv is at hand to fetch Go with: install Go 1.26 or newer by hand")

@@ -64,7 +64,7 @@ def name_in(path: Path) -> str:
     except FileNotFoundError:
         raise ClusterError(f"there is no image archive {path}: build it first") from None
     except (tarfile.TarError, ValueError, KeyError) as error:
-        raise ClusterError(f"{path} is no image archive ({error}): build it again") from None
+        raise ClusterError(f"{path} is no image archive: build it again") from error
     if len(named) != 1:
         raise ClusterError(
             f"{path} holds {len(named)} named images, and one is wanted: name it where it is made"

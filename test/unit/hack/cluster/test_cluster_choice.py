@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which cluster is taken, and with what settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hack.cluster.errors import ClusterError
+from hack.cluster.external import External, pushed_name
+from hack.cluster.kind import arguments
+from hack.cluster.local import announcement
+from hack.cluster.paths import paths_from
+from hack.cluster.provider import choose
+from hack.cluster.report import PlainReport
+from hack.cluster.settings import Ports, settings_from
+
+
+@pytest.mark.parametrize(
+    ("environ", "docker", "name"),
+    [
+        ({}, False, "local"),
+        ({}, True, "kind"),
+        ({"DGLOP_KUBECONFIG": "/k"}, True, "external"),
+        ({"DGLOP_KUBECONFIG": "/k"}, False, "external"),
+        ({"DGLOP_KUBECONFIG": "/k", "DGLOP_PROVIDER": "local"}, True, "local"),
+    ],
+)
+def test_a_given_kubeconfig_beats_docker_and_docker_beats_this_machine(
+    environ: dict[str, str], docker: bool, name: str
+) -> None:
+    assert choose(environ, docker=docker).name == name
+
+
+def test_ports_are_moved_one_by_one_by_the_environment() -> None:
+    assert settings_from({"DGLOP_PORT_ETCD": "7001"}).ports == Ports(etcd=7001)
+
+
+@pytest.mark.parametrize("text", ["", "x", "0", "65536", "-1"])
+def test_what_is_no_port_is_refused_by_the_name_of_its_variable(text: str) -> None:
+    with pytest.raises(ClusterError, match="DGLOP_PORT_KUBELET"):
+        settings_from({"DGLOP_PORT_KUBELET": text})
+
+
+def test_everything_lies_under_the_folder_that_the_environment_names(tmp_path: Path) -> None:
+    paths = paths_from({"DGLOP_CACHE": str(tmp_path)})
+    places = (paths.bin, paths.cluster, paths.kubeconfig, paths.log, paths.containerd, paths.pids)
+    assert all(place.is_relative_to(tmp_path) for place in places)
+
+
+@pytest.mark.parametrize(
+    ("name", "pushed"),
+    [
+        ("dglop.local/operator:1", "reg.example/team/operator:1"),
+        ("localhost/operator:1", "reg.example/team/operator:1"),
+        ("host:5000/a/b:1", "reg.example/team/a/b:1"),
+        ("team/operator:1", "reg.example/team/team/operator:1"),
+        ("operator:1", "reg.example/team/operator:1"),
+    ],
+)
+def test_the_registry_takes_the_place_of_an_images_host(name: str, pushed: str) -> None:
+    assert pushed_name(name, "reg.example/team/") == pushed
+
+
+def test_an_image_for_a_foreign_cluster_needs_a_registry(tmp_path: Path) -> None:
+    with pytest.raises(ClusterError, match="set DGLOP_REGISTRY"):
+        External({"DGLOP_KUBECONFIG": "/k"}).load(tmp_path / "image.tar")
+
+
+def test_a_foreign_cluster_without_its_file_is_told_by_the_files_name() -> None:
+    with pytest.raises(ClusterError, match="/no/such/file"):
+        External({"DGLOP_KUBECONFIG": "/no/such/file"}).kubeconfig()
+
+
+def test_kind_is_always_called_for_the_projects_own_cluster() -> None:
+    commands = ("up", "down", "kubeconfig", "load", "logs")
+    assert all("dglop" in arguments(command, Path("/k"), Path("/a.tar")) for command in commands)
+
+
+def test_the_announcement_names_what_is_installed_and_built_and_how_long_it_takes() -> None:
+    text = announcement(["runc"], ["etcd v3"], 9.5)
+    assert "runc" in text
+    assert "etcd v3" in text
+    assert "about 10 min" in text
+
+
+def test_a_failed_step_is_marked_and_its_error_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    import sys
+
+    report = PlainReport(sys.stdout, iter([0.0, 0.0, 70.0]).__next__)
+    with pytest.raises(ClusterError), report.step("cluster"):
+        raise ClusterError("no")
+    assert capsys.readouterr().out.split() == ["✗", "cluster", "1m", "10s"]
+
+
+def test_a_step_that_takes_long_gives_a_sign_of_life(capsys: pytest.CaptureFixture[str]) -> None:
+    import sys
+
+    report = PlainReport(sys.stdout, iter([0.0, 0.0, 1.0, 20.0, 20.0, 30.0]).__next__)
+    with report.step("build") as step:
+        step.note("one")
+        step.note("two")
+    assert [row.split() for row in capsys.readouterr().out.splitlines()] == [
+        ["·", "build", "two"],
+        ["✓", "build", "two", "30", "s"],
+    ]
