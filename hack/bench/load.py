@@ -7,6 +7,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dglop.errors import TooManyRequestsError
 from dglop.runtime.api import Resource
 from hack.bench.observe import Observer
 from hack.bench.workload import JOB_LABEL, PODS_EACH
@@ -20,7 +21,9 @@ __all__ = ("AT_ONCE", "Timing", "run_load")
 
 AT_ONCE = 16
 _POD = Resource("", "v1", "Pod", "pods")
+_WATCH = {"watch": "true"}
 _QUIET_SECONDS = 120.0
+_ASK_AGAIN_SECONDS = 0.25
 _LIMIT_SECONDS = 1800.0
 
 
@@ -86,11 +89,19 @@ class _Load:
         """Feed the observer, from what is there on; a watch that the server ends is begun again."""
         path = resource.path(self._namespace)
         while True:
-            async for line in self._client.stream(path, query={"watch": "true"}, read_idle=_QUIET_SECONDS):
-                feed(line, self._now())
-                self._note(f"{self._observer.done} of {self._total} jobs done")
-                if self._observer.finished:
-                    self.finished.set()
+            try:
+                async for line in self._client.stream(
+                    path, query={"watch": "true"}, read_idle=_QUIET_SECONDS
+                ):
+                    feed(line, self._now())
+                    self._tell()
+            except TooManyRequestsError:  # a CRD that was made just now is served a little later
+                await asyncio.sleep(_ASK_AGAIN_SECONDS)
+
+    def _tell(self) -> None:
+        self._note(f"{self._observer.done} of {self._total} jobs done")
+        if self._observer.finished:
+            self.finished.set()
 
     async def submit(self, manifests: Sequence[dict[str, Any]]) -> float:
         """Create all, AT_ONCE requests at a time; the seconds that it took."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import time
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from hack.bench.process import Program
     from hack.stack import Stack
 
-__all__ = ("PEER_NOTES", "peer_installed", "peer_objects", "peer_operator")
+__all__ = ("PEER_NOTES", "is_established", "peer_installed", "peer_objects", "peer_operator")
 
 PEER_NOTES = (
     "training-operator runs with its own defaults: client limits of 20 requests/s, burst 30, and one thread",
@@ -39,6 +40,7 @@ _LABELS = {"app.kubernetes.io/part-of": "dglop-bench"}
 _CERTIFICATES = Path("/tmp/k8s-webhook-server/serving-certs")  # a constant of the program
 _FILES = ("ca.crt", "ca.key", "tls.crt", "tls.key")
 _ASK_AGAIN_SECONDS = 0.1
+_LIMIT_SECONDS = 60
 
 
 def peer_objects(crd: dict[str, Any], role: dict[str, Any]) -> list[dict[str, Any]]:
@@ -93,12 +95,26 @@ def peer_installed(stack: Stack, build: PeerBuild) -> Iterator[None]:
     # By the server: the CRD is longer than an annotation may be.
     stack.run("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=documents)
     try:
-        stack.run("wait", "--for=condition=Established", f"crd/{_CRD}", "--timeout=60s")
+        _until_served(stack)
         yield
     finally:
-        stack.run("delete", "-f", "-", "--ignore-not-found", "--wait=false", stdin=documents)
+        stack.run("delete", "-f", "-", "--ignore-not-found", "--wait", stdin=documents)
         for name in _FILES:
             (_CERTIFICATES / name).unlink(missing_ok=True)
+
+
+def _until_served(stack: Stack) -> None:
+    """Wait for the CRD; `kubectl wait` takes the null that a new one has for conditions as an error."""
+    end = time.monotonic() + _LIMIT_SECONDS
+    while not is_established(json.loads(stack.run("get", "crd", _CRD, "-o", "json"))):
+        if time.monotonic() > end:
+            raise BenchError(f"crd/{_CRD} is not served after {_LIMIT_SECONDS} s: look at `kubectl describe`")
+        time.sleep(_ASK_AGAIN_SECONDS)
+
+
+def is_established(crd: dict[str, Any]) -> bool:
+    conditions = crd.get("status", {}).get("conditions") or []
+    return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
 
 
 def _file(crd: str) -> str:
@@ -135,7 +151,7 @@ async def peer_operator(stack: Stack, build: PeerBuild, folder: Path) -> AsyncIt
 async def _mount_certificates(stack: Stack) -> None:
     """What the kubelet would do: put the Secret where the program waits for it, once it has filled it."""
     ask = ("get", "secret", _SECRET, "-n", _NAMESPACE, "-o", "jsonpath={.data}")
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(_LIMIT_SECONDS):
         while True:
             data = await asyncio.to_thread(stack.run, *ask)
             if "tls.crt" in data:

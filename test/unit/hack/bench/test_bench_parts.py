@@ -12,7 +12,7 @@ from hack.bench.jobs import Sample, section
 from hack.bench.load import Timing
 from hack.bench.options import parse
 from hack.bench.ours import operator_arguments
-from hack.bench.peer import peer_objects
+from hack.bench.peer import is_established, peer_objects
 from hack.bench.peer_build import peer_version
 from hack.bench.workload import CLAIM, JOB_LABEL, dgl_job, parts_volume, plain_pod, pytorch_job
 
@@ -70,6 +70,12 @@ def test_all_that_the_peer_gets_is_labelled_and_bound_to_its_own_role() -> None:
     assert all(each["metadata"]["labels"]["app.kubernetes.io/part-of"] == "dglop-bench" for each in objects)
     binding = next(each for each in objects if each["kind"] == "ClusterRoleBinding")
     assert binding["roleRef"]["name"] == "training-operator"
+
+
+def test_a_crd_without_conditions_yet_is_not_established() -> None:
+    assert not is_established({"status": {"conditions": None}})
+    assert not is_established({"status": {"conditions": [{"type": "Established", "status": "False"}]}})
+    assert is_established({"status": {"conditions": [{"type": "Established", "status": "True"}]}})
 
 
 def test_the_peer_is_the_version_that_the_docs_speak_of() -> None:
