@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from dglop.common.actions import Counter, CreatePod, DeletePod, DeleteService, JobEvent, Plan
 from dglop.common.conditions import Conditions
 from dglop.common.counting import parse_ranges
-from dglop.common.kind import Gate, RestartScope
+from dglop.common.kind import Gate, JobKind, RestartScope
 from dglop.common.reasons import Reason, kind_reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from dglop.common.kind import JobKind
     from dglop.common.observed import Observed
     from dglop.common.types import JobStatus, ReplicaSpec, RestartPolicy, RunPolicy
     from dglop.common.views import PodView
@@ -95,8 +94,7 @@ class Draft:
     @classmethod
     def of(cls, job: Any, observed: Observed, now: datetime, kind: JobKind[Any]) -> Draft:
         """A draft that changes nothing yet; `job` itself is never changed."""
-        copied = job.model_copy(deep=True)
-        kind.default(copied)
+        copied = _with_defaults(job, kind)
         status = cast("JobStatus", copied.status.model_copy(deep=True))
         second = now.replace(microsecond=0)  # times on the wire have no fraction; compare what is written
         roles = _roles(copied, observed, kind)
@@ -168,6 +166,15 @@ class Draft:
             counters=tuple(self.counters),
             requeue_after=self.requeue_after,
         )
+
+
+def _with_defaults(job: Any, kind: JobKind[Any]) -> Any:
+    """The job with the kind's defaults; a copy only where there are some, since templates are large."""
+    if type(kind).default is JobKind.default:
+        return job
+    copied = job.model_copy(deep=True)
+    kind.default(copied)
+    return copied
 
 
 def _roles(job: Any, observed: Observed, kind: JobKind[Any]) -> dict[str, Role]:

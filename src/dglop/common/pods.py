@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any
 
 from dglop.common.constants import DEFAULT_CONTAINER_ANNOTATION
@@ -38,7 +37,7 @@ def pod_manifest(draft: Draft, role: Role, index: int) -> dict[str, Any]:
     Raises SchemaError where the template is no pod template.
     """
     job, kind = draft.job, draft.kind
-    pod = RawPod(copy.deepcopy(role.spec.template)).normalised()
+    pod = RawPod(role.spec.template).normalised()  # a deep copy
     main = _main_container(draft, role, pod)
     replica = Replica(
         job=job,

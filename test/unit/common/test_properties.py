@@ -148,7 +148,7 @@ def test_a_lagging_cache_makes_no_pod_twice(schedule, gang):
         if word == "deliver" and events:
             deliver()
         elif word == "kill" and real:
-            name, wire = sorted(real.items())[0]
+            name, wire = min(real.items())
             del real[name]
             events.append(("delete", name, wire))
         elif word == "reconcile":
