@@ -59,12 +59,15 @@ class Context:
         clock: Clock,
         log: Log,
         reconcile_id: str,
+        resource_version: str = "",
     ) -> None:
         self.request = request
         self.client = client
         self.cache = cache
         self.log = log
         self.reconcile_id = reconcile_id
+        self.resource_version = resource_version
+        """The version of the object that the reconciler knows, its own conditional writes included."""
         self._recorder = recorder
         self._clock = clock
         self._notes: list[_Note] = []

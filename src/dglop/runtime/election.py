@@ -125,18 +125,9 @@ class Election:
         """Renew for as long as it works; return how the leadership ended."""
         while self._renewed_at is not None:
             await self._clock.sleep(self._times.retry_period)
-            renewed_at = self._renewed_at
-            give_up_at = renewed_at + self._times.renew_deadline
-            while not await self._attempt(self._call_seconds(give_up_at)):
-                if self.holder not in (self._identity, ""):
-                    return self._lose(f"{self.holder} holds the lease", renewed_at)
-                left = give_up_at - self._clock.monotonic()
-                if left <= 0:
-                    why = f"the lease was not renewed for {self._times.renew_deadline:g} s"
-                    return self._lose(
-                        f"{why}: {self._last_trouble}" if self._last_trouble else why, renewed_at
-                    )
-                await self._clock.sleep(min(self._times.retry_period, left))
+            loss = await self._renew(self._renewed_at)
+            if loss is not None:
+                return loss
         return self._lose("never led", self._clock.monotonic())
 
     async def release(self) -> bool:
@@ -165,9 +156,18 @@ class Election:
             return True
         return False
 
-    def _call_seconds(self, give_up_at: float) -> float:
-        # Half of the deadline, so that one hung request leaves time for another on a new connection.
-        return min(self._times.renew_deadline / 2, give_up_at - self._clock.monotonic())
+    async def _renew(self, renewed_at: float) -> Loss | None:
+        give_up_at = renewed_at + self._times.renew_deadline
+        while (left := give_up_at - self._clock.monotonic()) > 0:
+            # Half of the deadline, so that one hung request leaves time for another on a new connection.
+            if await self._attempt(min(self._times.renew_deadline / 2, left)):
+                return None
+            if self.holder not in (self._identity, ""):
+                return self._lose(f"{self.holder} holds the lease", renewed_at)
+            left = give_up_at - self._clock.monotonic()
+            await self._clock.sleep(min(self._times.retry_period, max(left, 0.0)))
+        why = f"the lease was not renewed for {self._times.renew_deadline:g} s"
+        return self._lose(f"{why}: {self._last_trouble}" if self._last_trouble else why, renewed_at)
 
     async def _attempt(self, seconds: float) -> bool:
         try:

@@ -107,6 +107,7 @@ class Worker(Generic[T]):
             clock=env.clock,
             log=log,
             reconcile_id=reconcile_id,
+            resource_version=cached.meta.resource_version,
         )
         log.debug("Reconciling")
         result = await self._call(cached, ctx)
@@ -122,7 +123,9 @@ class Worker(Generic[T]):
         before = _status_of(obj)
         result = await invoke(controller.reconcile, obj, ctx, timeout=controller.reconcile_timeout)
         if before is not None:
-            await self._write_status(cached, before, _status_of(obj) or {}, ctx)
+            await self._write_status(before, _status_of(obj) or {}, ctx)
+        if ctx.resource_version != cached.meta.resource_version:
+            self._own_writes.wrote(ctx.request, ctx.resource_version, self._env.clock.monotonic())
         return result
 
     async def _unreadable(self, cached: Cached, error: SchemaError, ctx: Context) -> Result | None:
@@ -132,14 +135,12 @@ class Worker(Generic[T]):
         ctx.event(cached, "Unreadable", str(error), type="Warning", now=True)
         raise TerminalError(str(error)) from error
 
-    async def _write_status(
-        self, cached: Cached, before: dict[str, Any], after: dict[str, Any], ctx: Context
-    ) -> None:
+    async def _write_status(self, before: dict[str, Any], after: dict[str, Any], ctx: Context) -> None:
         patch = merge_difference(before, after)
         if not patch:
             return
         # The precondition makes a decision on old data fail instead of overwriting what it did not see.
-        body = {"metadata": {"resourceVersion": cached.meta.resource_version}, "status": patch}
+        body = {"metadata": {"resourceVersion": ctx.resource_version}, "status": patch}
         namespace = ctx.request.namespace or None
         try:
             written = await self._env.client.patch(
@@ -148,8 +149,7 @@ class Worker(Generic[T]):
         except NotFoundError:
             ctx.log.info("Object was gone before its status was written")
             return
-        version = str(written["metadata"]["resourceVersion"])
-        self._own_writes.wrote(ctx.request, version, self._env.clock.monotonic())
+        ctx.resource_version = str(written["metadata"]["resourceVersion"])
 
     async def _gone(self, request: Request) -> None:
         self._own_writes.forget(request)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -15,7 +16,8 @@ from dglop.runtime.election import LeaseRecord, LeaseTimes
 from dglop.runtime.leader import LeaderElector
 from dglop.runtime.log import make_log
 
-TIMES = LeaseTimes(duration=1.0, renew_deadline=0.4, retry_period=0.02)
+PATIENT = LeaseTimes(duration=60.0, renew_deadline=50.0, retry_period=0.02)
+HASTY = LeaseTimes(duration=1.0, renew_deadline=0.4, retry_period=0.02)
 
 
 class ThreadStore:
@@ -46,11 +48,11 @@ class ThreadStore:
         return str(self.version)
 
 
-def elector(store, exits=None, open_store=None) -> LeaderElector:
+def elector(store, exits=None, open_store=None, times=PATIENT) -> LeaderElector:
     return LeaderElector(
         open_store or store.open,
         "me",
-        TIMES,
+        times,
         clock=SystemClock(),
         log=make_log(level="error"),
         hard_exit=(exits if exits is not None else []).append,
@@ -92,7 +94,7 @@ async def test_a_blocked_event_loop_does_not_cost_the_lease(store):
 
 async def test_a_lost_lease_ends_a_process_that_does_not_stop_by_itself(store):
     exits: list[int] = []
-    leader = elector(store, exits)
+    leader = elector(store, exits, times=HASTY)
     leader.start()
     await leader.elected.wait()
     store.hangs = True
@@ -104,7 +106,7 @@ async def test_a_lost_lease_ends_a_process_that_does_not_stop_by_itself(store):
 
 async def test_a_process_that_stops_in_time_is_not_ended(store):
     exits: list[int] = []
-    leader = elector(store, exits)
+    leader = elector(store, exits, times=replace(HASTY, duration=60.0))
     leader.start()
     await leader.elected.wait()
     store.hangs = True

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Work that must be done before an object may vanish."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dglop.errors import NotFoundError
+from dglop.runtime.api import resource_of
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from dglop.runtime.api import CustomResource
+    from dglop.runtime.context import Context
+
+__all__ = ("finalize", "with_finalizer", "without_finalizer")
+
+
+def with_finalizer(finalizers: list[str], name: str) -> list[str]:
+    return [*finalizers, name] if name not in finalizers else finalizers
+
+
+def without_finalizer(finalizers: list[str], name: str) -> list[str]:
+    return [held for held in finalizers if held != name]
+
+
+async def finalize(
+    obj: CustomResource[Any, Any], ctx: Context, name: str, cleanup: Callable[[], Awaitable[None]]
+) -> bool:
+    """
+    Keep finalizer *name* on *obj*, and clean up when it is deleted; whether the reconciler is done with it.
+
+    Expected flow: call it first, and return if it says True. Guarantees: the finalizer is there before
+    anything that needs cleaning is made, and goes only after *cleanup* returned; *cleanup* may run more than
+    once. Raises ConflictError if *obj* is old, which the controller takes for a reason to try again.
+    """
+    held = obj.metadata.finalizers
+    if not obj.is_deleting:
+        if name not in held:
+            await _write(obj, ctx, with_finalizer(held, name))
+        return False
+    if name in held:
+        await cleanup()
+        try:
+            await _write(obj, ctx, without_finalizer(held, name))
+        except NotFoundError:
+            ctx.log.debug("Object was gone before its finalizer was removed")
+    return True
+
+
+async def _write(obj: CustomResource[Any, Any], ctx: Context, finalizers: list[str]) -> None:
+    metadata = {"finalizers": finalizers or None, "resourceVersion": ctx.resource_version}
+    written = await ctx.patch(resource_of(obj), obj.name, {"metadata": metadata})
+    obj.metadata.finalizers = finalizers
+    # The status written after this must not fail on our own change.
+    ctx.resource_version = str(written["metadata"]["resourceVersion"])
