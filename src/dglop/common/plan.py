@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dglop.common.actions import Plan
+from dglop.common.actions import Counter, JobEvent, Plan
 from dglop.common.children import settle_children
 from dglop.common.cleanup import clean_up, force_lost
-from dglop.common.conditions import is_finished
+from dglop.common.conditions import Conditions, is_finished
 from dglop.common.counting import replica_status
 from dglop.common.draft import AT_ONCE, Draft, controller_name
 from dglop.common.ending import conclude, note_created, tally
@@ -36,7 +36,10 @@ def plan(job: Any, observed: Observed, now: datetime, kind: JobKind[Any]) -> Pla
     """
     if job.is_deleting:
         return Plan(status=job.status)
-    draft = Draft.of(job, observed, now, kind)
+    try:
+        draft = Draft.of(job, observed, now, kind)
+    except SchemaError as problem:
+        return _without_roles(job, now, str(problem))
     if is_foreign(draft):
         return Plan(status=job.status)
     begin(draft)
@@ -56,6 +59,16 @@ def fail_plan(job: Any, observed: Observed, now: datetime, kind: JobKind[Any], m
         draft.status.start_time = draft.now
     fail(draft, Reason.INVALID_SPEC, message)
     return _finish(draft)
+
+
+def _without_roles(job: Any, now: datetime, message: str) -> Plan:
+    """The end of a job whose spec does not even tell its replicas."""
+    status = job.status.model_copy(deep=True)
+    if is_finished(status):
+        return Plan(status=job.status)
+    Conditions(job.kind, status, now.replace(microsecond=0)).failed(Reason.INVALID_SPEC, message)
+    event = JobEvent(str(Reason.INVALID_SPEC), message[:1024], "Warning")
+    return Plan(status=status, events=(event,), counters=(Counter.FAILED,))
 
 
 def _step(draft: Draft) -> None:

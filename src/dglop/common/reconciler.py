@@ -18,7 +18,7 @@ from dglop.common.replica import JobT
 from dglop.common.unreadable import fail_unreadable
 from dglop.common.views import PodView, ServiceView
 from dglop.common.watching import ChildWatcher, ExpectationKey, unsettled_roles, wait_of
-from dglop.errors import ConfigError, ConflictError, NotFoundError
+from dglop.errors import ConfigError, ConflictError, NotFoundError, SchemaError
 from dglop.runtime.expectations import Expectations
 from dglop.runtime.reconcile import Request, Result
 from dglop.runtime.source import Owned
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from dglop.common.executor import Report
     from dglop.common.kind import JobKind
     from dglop.common.memory import JobMemory
-    from dglop.errors import SchemaError
     from dglop.runtime.cache import Cached
     from dglop.runtime.context import Context
     from dglop.runtime.controller import Controller
@@ -83,7 +82,7 @@ class JobReconciler(Generic[JobT]):
 
     async def __call__(self, job: JobT, ctx: Context) -> Result | None:
         memory = self._memories.of(ctx.request, job.uid)
-        roles = [role.lower() for role in self.kind.replicas(job)]
+        roles = self._roles(job)
         observed = self._observe(job, ctx, roles)
         made = plan(job, observed, ctx.now(), self.kind)
         if made.delete_job:
@@ -96,6 +95,12 @@ class JobReconciler(Generic[JobT]):
         self._tell(job, made, report, ctx)
         job.status = made.status
         return self._next(job, made, memory, roles)
+
+    def _roles(self, job: JobT) -> list[str]:
+        try:
+            return [role.lower() for role in self.kind.replicas(job)]
+        except SchemaError:
+            return []  # the plan says what is wrong
 
     def _observe(self, job: JobT, ctx: Context, roles: list[str]) -> Observed:
         return Observed(
