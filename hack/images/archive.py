@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 import shutil
 import subprocess
 import tarfile
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ("layer_names", "measure")
 
 CHUNK = 1 << 20
+DIGEST = re.compile(r"[0-9a-f]{64}")
 GZIP_MAGIC, ZSTD_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
@@ -65,17 +68,24 @@ def _gunzipped(file: IO[bytes]) -> int:
     return total
 
 
-def _unzstd(file: IO[bytes]) -> int:
-    zstd = shutil.which("zstd")
-    if zstd is None:
-        raise ImageError("the program zstd is not installed: install it (on Debian: apt-get install zstd)")
-    with subprocess.Popen([zstd, "-dc"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        given, got = process.stdin, process.stdout
-        if given is None or got is None:
+def _gzipped(file: IO[bytes]) -> int:
+    engine = zlib.compressobj(level=1)
+    return sum(len(engine.compress(chunk)) for chunk in _chunks(file)) + len(engine.flush())
+
+
+def _through_zstd(file: IO[bytes], *options: str) -> int:
+    """How many bytes zstd makes of `file`."""
+    argv = [shutil.which("zstd") or "zstd", "--quiet", "--stdout", *options]
+    try:
+        process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    except FileNotFoundError:
+        raise ImageError("zstd is not installed: install it (on Debian: apt-get install zstd)") from None
+    with process:
+        if process.stdin is None or process.stdout is None:
             raise ImageError("zstd was started without pipes")
-        feeder = threading.Thread(target=_feed, args=(file, given))
+        feeder = threading.Thread(target=_feed, args=(file, process.stdin))
         feeder.start()
-        total = sum(len(chunk) for chunk in _chunks(got))
+        total = sum(len(chunk) for chunk in _chunks(process.stdout))
         feeder.join()
     if process.returncode != 0:
         raise ImageError(f"zstd could not read a layer and ended with {process.returncode}")
@@ -83,34 +93,38 @@ def _unzstd(file: IO[bytes]) -> int:
 
 
 def _feed(file: IO[bytes], into: IO[bytes]) -> None:
-    with into:
+    with contextlib.suppress(BrokenPipeError), into:  # its exit code tells why it stopped reading
         shutil.copyfileobj(file, into, CHUNK)
 
 
-def _gzipped(file: IO[bytes]) -> int:
-    engine = zlib.compressobj(level=1)
-    return sum(len(engine.compress(chunk)) for chunk in _chunks(file)) + len(engine.flush())
+def _sizes(file: IO[bytes], size: int) -> tuple[int, int]:
+    """Bytes of one layer unpacked and compressed."""
+    magic = file.read(4)
+    file.seek(0)
+    if magic[:2] == GZIP_MAGIC:
+        return _gunzipped(file), size
+    if magic == ZSTD_MAGIC:
+        return _through_zstd(file, "--decompress"), size
+    packed = _through_zstd(file, "--threads=0") if shutil.which("zstd") else _gzipped(file)
+    return size, packed
 
 
-def measure(path: Path) -> tuple[int, int]:
+def measure(path: Path, known: Path) -> tuple[int, int]:
     """
     Bytes of all layers unpacked and compressed.
 
-    Layers that lie in the archive as they are get their compressed size from the fastest gzip, so it is an
-    upper bound.
+    Layers that lie in the archive as they are get packed to be counted, by zstd's default or by the fastest
+    gzip. What was counted is kept in the file `known` under the layer's name, which holds its digest.
     """
-    unpacked = compressed = 0
+    counted: dict[str, list[int]] = json.loads(known.read_text()) if known.exists() else {}
+    sizes: dict[str, list[int]] = {}
     with tarfile.open(path) as archive:
         for name in layer_names(archive):
-            file, size = archive.extractfile(name), archive.getmember(name).size
+            file = archive.extractfile(name)
             if file is None:
                 raise ImageError(f"layer {name} in {path} is no file")
-            magic = file.read(4)
-            file.seek(0)
-            if magic[:2] == GZIP_MAGIC:
-                unpacked, compressed = unpacked + _gunzipped(file), compressed + size
-            elif magic == ZSTD_MAGIC:
-                unpacked, compressed = unpacked + _unzstd(file), compressed + size
-            else:
-                unpacked, compressed = unpacked + size, compressed + _gzipped(file)
-    return unpacked, compressed
+            sizes[name] = counted.get(name) or list(_sizes(file, archive.getmember(name).size))
+    known.write_text(
+        json.dumps(counted | {name: each for name, each in sizes.items() if DIGEST.search(name)})
+    )
+    return sum(each[0] for each in sizes.values()), sum(each[1] for each in sizes.values())

@@ -85,8 +85,8 @@ def _build(recipe: Recipe, key: str, folder: Path, engine: Engine, step: Step) -
     step.note(f"{recipe.name}: archive")
     archive, half = folder / f"{recipe.name}-{key}.tar", folder / f"{recipe.name}-{key}.part"
     half.unlink(missing_ok=True)
-    engine.save(tag, half, recipe)
-    unpacked, compressed = measure(half)
+    engine.save(tag, half)
+    unpacked, compressed = measure(half, folder / "layers.json")
     image = BuiltImage(recipe.name, tag, archive, unpacked, compressed)
     check_limits(image, recipe.limits)
     half.rename(archive)
@@ -119,8 +119,7 @@ def build_images(report: Report, names: Sequence[str] = ()) -> list[BuiltImage]:
     """
     folder = paths_from().cache / "images"
     recipes = wanted(names)
-    keys = {recipe.name: image_key(recipe) for recipe in recipes}
-    known = [known_image(recipe, keys[recipe.name], folder) for recipe in recipes]
+    known = [known_image(recipe, image_key(recipe), folder) for recipe in recipes]
     if all(known):
         return [image for image in known if image]
     built: list[BuiltImage] = []
@@ -128,7 +127,7 @@ def build_images(report: Report, names: Sequence[str] = ()) -> list[BuiltImage]:
         require_space(folder)
         engine = choose_engine(folder, folder.with_suffix(".log"), step.note)
         for recipe in recipes:
-            key = keys[recipe.name]
+            key = image_key(recipe)  # again: sources may have changed while another build was waited for
             image = known_image(recipe, key, folder)
             built.append(image or _build(recipe, key, folder, engine, step))
         step.note(", ".join(map(str, built)))

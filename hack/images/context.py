@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hack.images.inputs import LEFT_OUT, digest_files
@@ -13,8 +14,6 @@ from hack.images.wheels import fetch_wheels, locked_requirements, project_wheel
 from hack.zipapp import build_zipapp
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from hack.images.model import Recipe
 
 __all__ = ("make_context",)
@@ -63,5 +62,6 @@ def _dgl(recipe: Recipe, context: Path, _uv: str, _log: Path) -> dict[str, str]:
     debian.mkdir()
     for name in ("debian.sh", "packages.txt"):
         shutil.copy2(recipe.folder / name, debian)
-    shutil.copytree(ROOT / "examples", context / "examples", ignore=shutil.ignore_patterns(*LEFT_OUT))
+    sample = Path("examples") / "graphsage"
+    shutil.copytree(ROOT / sample, context / sample, ignore=shutil.ignore_patterns(*LEFT_OUT))
     return {"PACKAGES": digest_files(context, [debian])}

@@ -28,7 +28,7 @@ class Engine(Protocol):
     def build(self, context: Path, tag: str, arguments: Mapping[str, str]) -> None:
         """Build `context`/Containerfile under the name `tag`."""
 
-    def save(self, tag: str, archive: Path, recipe: Recipe) -> None:
+    def save(self, tag: str, archive: Path) -> None:
         """Write the image into an archive that `docker load` or containerd reads."""
 
     def tidy(self, recipe: Recipe, tag: str) -> None:
@@ -50,8 +50,7 @@ class Docker:
         argv = ["docker", "build", "--progress=plain", "--tag", tag, "--file", str(context / "Containerfile")]
         stream(bound([*argv, *given, str(context)]), quiet, log=self._log, env={"DOCKER_BUILDKIT": "1"})
 
-    def save(self, tag: str, archive: Path, recipe: Recipe) -> None:
-        del recipe  # the engine decides on compression
+    def save(self, tag: str, archive: Path) -> None:
         stream(bound(["docker", "save", "--output", str(archive), tag]), quiet, log=self._log)
 
     def tidy(self, recipe: Recipe, tag: str) -> None:

@@ -41,7 +41,6 @@ class Recipe:
     """What else it is made of: files and folders outside its own, from the repository's root."""
     limits: tuple[int, int] | None = None
     """Bytes it may have unpacked and compressed."""
-    compression: str = "gzip"
     script: bool = False
     """Whether its folder has a debian.sh whose `slim` runs in the Debian root."""
 
@@ -55,8 +54,7 @@ class Recipe:
 
 
 RECIPES = (
-    # zstd: a third of gzip's time on a gigabyte, and only containerd reads this one
-    Recipe(name="dgl", sources=("images/pip.txt", "examples"), compression="zstd", script=True),
+    Recipe(name="dgl", sources=("images/pip.txt", "examples/graphsage"), script=True),
     Recipe(
         name="operator",
         sources=("images/pip.txt", "uv.lock", "pyproject.toml", "src/dglop", "hack/zipapp.py"),
