@@ -14,7 +14,7 @@ from dglop.runtime.client.convert import typed, wire_of
 
 if TYPE_CHECKING:
     import builtins
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
     from datetime import datetime
 
     from dglop.runtime.api import Kind
@@ -71,6 +71,7 @@ class Context:
         self._recorder = recorder
         self._clock = clock
         self._notes: list[_Note] = []
+        self._callbacks: list[Callable[[], object]] = []
         self._loop = asyncio.get_running_loop()
 
     def __repr__(self) -> str:
@@ -165,8 +166,15 @@ class Context:
         """Run a coroutine from a reconciler that is a plain function, and wait for it in its thread."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
-    def send_events(self) -> None:
-        """Post the events that were kept back; the controller does this."""
+    def on_written(self, callback: Callable[[], object]) -> None:
+        """Have *callback* called when the status is written, just before the events; for counting."""
+        self._callbacks.append(callback)
+
+    def finish(self) -> None:
+        """Do what was kept back until the status is written; the controller calls this."""
+        callbacks, self._callbacks = self._callbacks, []
+        for callback in callbacks:
+            callback()
         notes, self._notes = self._notes, []
         for note in notes:
             self._record(note)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from dglop.runtime.clock import Clock
     from dglop.runtime.log import Log
-    from dglop.runtime.metrics import LeaderMetrics
+    from dglop.runtime.metricparts import LeaderMetrics
 
 __all__ = ("Election", "LeaseRecord", "LeaseStore", "LeaseTimes", "Loss")
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dglop.runtime.clock import Clock
     from dglop.runtime.election import LeaseStore, LeaseTimes
     from dglop.runtime.log import Log
-    from dglop.runtime.metrics import LeaderMetrics
+    from dglop.runtime.metricparts import LeaderMetrics
 
 __all__ = ("KubeLeaseStore", "LeaderElector", "exit_now")
 

@@ -111,7 +111,7 @@ class Worker(Generic[T]):
         )
         log.debug("Reconciling")
         result = await self._call(cached, ctx)
-        ctx.send_events()
+        ctx.finish()
         return outcome_of_result(result)
 
     async def _call(self, cached: Cached, ctx: Context) -> Result | None:
