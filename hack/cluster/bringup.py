@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hack.cluster import pki
@@ -19,13 +20,12 @@ from hack.cluster.image import PAUSE_IMAGE, archive
 from hack.cluster.packages import cni_folder
 from hack.cluster.parts import CONTROL_PLANE, NODE_PARTS, Part, parts
 from hack.cluster.paths import SOURCES
-from hack.cluster.preflight import check_ports
+from hack.cluster.preflight import check_networks, check_ports
 from hack.cluster.process import Daemons, wait_for
 from hack.cluster.settings import FAKE_NODE, NODE, PORTS_OF
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from hack.cluster.paths import Paths
     from hack.cluster.settings import Settings
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ("Bringup", "ready_nodes")
 
 ORDER = (*CONTROL_PLANE, *NODE_PARTS)
+RESOLV = Path("/etc/resolv.conf")
 KEPT = frozenset({"pki"})  # so that a kubeconfig in somebody's hands stays good
 
 
@@ -70,6 +71,7 @@ class Bringup:
         if dead:
             held = frozenset(port for name in running for port in PORTS_OF.get(name, ()))
             check_ports(self._settings.ports, held)
+            check_networks(self._settings)
             self._write_files()
         prepare_host(self._settings)
         if dead:
@@ -119,8 +121,9 @@ class Bringup:
         plugins = cni_folder()
         if plugins is None:
             raise ClusterError("the CNI plugins are not installed: `up` installs them")
+        resolv = RESOLV.read_text(errors="replace") if RESOLV.exists() else ""
         pki.ensure_pki(paths.pki, self._settings, pki.now_utc())
-        for name, text in config_files(paths, self._settings, plugins).items():
+        for name, text in config_files(paths, self._settings, plugins, resolv).items():
             target = paths.config / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 __all__ = ("config_files",)
 
 
-def config_files(paths: Paths, settings: Settings, cni_plugins: Path) -> Mapping[str, str]:
-    """Every file of the configuration folder, by its name there."""
+def config_files(paths: Paths, settings: Settings, cni_plugins: Path, resolv: str) -> Mapping[str, str]:
+    """Every file of the configuration folder, by its name there; `resolv` is the host's own resolv.conf."""
     return {
         "containerd.toml": containerd_toml(paths, cni_plugins),
         "cni/10-dglop.conflist": json.dumps(cni(paths, settings), indent=2),
@@ -29,7 +29,7 @@ def config_files(paths: Paths, settings: Settings, cni_plugins: Path) -> Mapping
         "kube-proxy.yaml": yaml.safe_dump(proxy(paths, settings)),
         "scheduler.yaml": yaml.safe_dump(scheduler(paths)),
         "resolv.conf": "",  # pods whose dnsPolicy is Default see no foreign names: none are needed
-        "Corefile": corefile(paths, settings),
+        "Corefile": corefile(paths, settings, resolv),
     }
 
 
@@ -74,7 +74,7 @@ def cni(paths: Paths, settings: Settings) -> dict[str, Any]:
     ipam = {
         "type": "host-local",
         "dataDir": str(paths.cluster / "cni"),
-        "ranges": [[{"subnet": settings.pods, "gateway": settings.gateway}]],
+        "ranges": [[{"subnet": str(settings.pods), "gateway": settings.gateway}]],
         "routes": [{"dst": "0.0.0.0/0"}],
     }
     bridge = {
@@ -85,7 +85,7 @@ def cni(paths: Paths, settings: Settings) -> dict[str, Any]:
         "ipam": ipam,
     }
     portmap = {"type": "portmap", "capabilities": {"portMappings": True}}
-    return {"cniVersion": "0.4.0", "name": "dglop", "plugins": [bridge, portmap]}
+    return {"cniVersion": "0.4.0", "name": settings.name, "plugins": [bridge, portmap]}
 
 
 def kubelet(paths: Paths, settings: Settings) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def kubelet(paths: Paths, settings: Settings) -> dict[str, Any]:
         "tlsPrivateKeyFile": str(pki / "kubelet-server.key"),
         "containerRuntimeEndpoint": f"unix://{paths.containerd_socket}",
         "cgroupDriver": "cgroupfs",
-        "cgroupRoot": f"/{settings.cgroup}",  # all pods below it: what a crash leaves there is ours to end
+        "cgroupRoot": f"/{settings.name}",  # all pods below it: what a crash leaves there is ours to end
         "failCgroupV1": False,
         "failSwapOn": False,
         "enforceNodeAllocatable": [],
@@ -143,7 +143,7 @@ def proxy(paths: Paths, settings: Settings) -> dict[str, Any]:
         "mode": "nftables",
         "clientConnection": {"kubeconfig": str(paths.config / "kube-proxy.kubeconfig")},
         "conntrack": {"maxPerCore": 0, "min": 0},
-        "clusterCIDR": settings.pods,
+        "clusterCIDR": str(settings.pods),
         "healthzBindAddress": f"127.0.0.1:{settings.ports.proxy_health}",
         "metricsBindAddress": f"127.0.0.1:{settings.ports.proxy_metrics}",
         "oomScoreAdj": 0,
@@ -161,8 +161,10 @@ def scheduler(paths: Paths) -> dict[str, Any]:
     }
 
 
-def corefile(paths: Paths, settings: Settings) -> str:
-    """Names of the cluster from the API, others from where the host asks."""
+def corefile(paths: Paths, settings: Settings, resolv: str) -> str:
+    """Names of the cluster from the API, others from where the host asks, if it asks anywhere."""
+    asks = any(line.split()[:1] == ["nameserver"] for line in resolv.splitlines())
+    forward = "forward . /etc/resolv.conf" if asks else ""
     return f"""\
 .:{settings.ports.dns} {{
     bind {settings.gateway}
@@ -174,7 +176,7 @@ def corefile(paths: Paths, settings: Settings) -> str:
         fallthrough in-addr.arpa ip6.arpa
         ttl 5
     }}
-    forward . /etc/resolv.conf
+    {forward}
     cache 5
 }}
 """

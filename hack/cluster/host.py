@@ -36,10 +36,9 @@ def mounts_below(mountinfo: str, folder: str) -> list[str]:
 def prepare_host(settings: Settings) -> None:
     """Make the bridge, the masking rule and the cgroup; what is there already stays."""
     bridge = settings.bridge
-    if not Path(f"/sys/class/net/{bridge}").exists():
+    if not succeeds(["ip", "link", "show", bridge]):
         output(["ip", "link", "add", bridge, "address", BRIDGE_MAC, "type", "bridge"])
-    length = settings.pods.split("/")[1]
-    output(["ip", "address", "replace", f"{settings.gateway}/{length}", "dev", bridge])
+    output(["ip", "address", "replace", f"{settings.gateway}/{settings.pods.prefixlen}", "dev", bridge])
     output(["ip", "link", "set", bridge, "up"])
     _sysctl("net/ipv4/ip_forward", "1")
     if not Path("/proc/sys/net/bridge").exists() and not succeeds(["modprobe", "br_netfilter"]):
@@ -50,23 +49,23 @@ def prepare_host(settings: Settings) -> None:
     _sysctl("net/bridge/bridge-nf-call-iptables", "1")
     _mask(settings)
     for hierarchy in hierarchies():
-        _make_cgroup(hierarchy, settings.cgroup)
+        _make_cgroup(hierarchy, settings.name)
 
 
 def release_host(paths: Paths, settings: Settings) -> None:
     """End the pods' processes and take away mounts, rules, bridge and cgroups; nothing there is no error."""
-    wait_for("the end of the pods' processes", lambda: not _kill_pods(settings.cgroup), 30)
+    wait_for("the end of the pods' processes", lambda: not _kill_pods(settings.name), 30)
     _kill_shims(str(paths.containerd_socket))
     wait_for("the mounts to go", lambda: not _unmount(paths.cluster, paths.containerd), 30)
-    for family, table in (*PROXY_TABLES, ("ip", settings.cgroup)):
+    for family, table in (*PROXY_TABLES, ("ip", settings.name)):
         succeeds(["nft", "delete", "table", family, table])
-    if Path(f"/sys/class/net/{settings.bridge}").exists():
+    if succeeds(["ip", "link", "show", settings.bridge]):
         output(["ip", "link", "delete", settings.bridge])
     for hierarchy in hierarchies():
-        for folder in cgroup_tree(hierarchy / settings.cgroup):
+        for folder in cgroup_tree(hierarchy / settings.name):
             with suppress(FileNotFoundError):
                 folder.rmdir()
-    _forget_results()
+    _forget_results(settings.name)
 
 
 def hierarchies() -> list[Path]:
@@ -130,11 +129,11 @@ def _unmount(*folders: Path) -> int:
     return len(points)
 
 
-def _forget_results() -> None:
+def _forget_results(network: str) -> None:
     """Remove what CNI noted of our pods' interfaces; the notes of other networks stay."""
     results = Path("/var/lib/cni/results")
-    for ours in results.glob("dglop-*-eth0"):
-        sandbox = ours.name.removeprefix("dglop-").removesuffix("-eth0")
+    for ours in results.glob(f"{network}-*-eth0"):
+        sandbox = ours.name.removeprefix(f"{network}-").removesuffix("-eth0")
         for note in results.glob(f"*-{sandbox}-*"):
             note.unlink(missing_ok=True)
 
@@ -142,9 +141,9 @@ def _forget_results() -> None:
 def _mask(settings: Settings) -> None:
     """Let pods reach the world under the host's address, by a table of our own that is removed as a whole."""
     rules = f"""\
-table ip {settings.cgroup} {{}}
-delete table ip {settings.cgroup}
-table ip {settings.cgroup} {{
+table ip {settings.name} {{}}
+delete table ip {settings.name}
+table ip {settings.name} {{
   chain postrouting {{
     type nat hook postrouting priority srcnat;
     ip saddr {settings.pods} ip daddr != {settings.pods} masquerade

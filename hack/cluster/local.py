@@ -82,6 +82,7 @@ class Local:
 
     def _provide(self, report: Report) -> None:
         """Have every program; say before what that will take."""
+        preflight.check_length(self._paths.containerd_socket)
         packages, tools = missing_packages(), missing(NEEDED, self._paths)
         preflight.check_disk(self._paths.cache, BUILD_SPACE if tools else RUN_SPACE)
         if packages or tools:

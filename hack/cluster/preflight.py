@@ -8,6 +8,7 @@ import platform
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import IPv4Network
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,14 @@ from hack.cluster.settings import variable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from hack.cluster.settings import Ports
+    from hack.cluster.settings import Ports, Settings
 
 __all__ = (
     "Listener",
     "check_disk",
+    "check_length",
     "check_machine",
+    "check_networks",
     "check_ports",
     "listeners",
     "occupied",
@@ -66,6 +69,13 @@ def check_disk(folder: Path, needed: int) -> None:
         )
 
 
+def check_length(socket: Path) -> None:
+    """The path of a socket short enough for the kernel, which takes 107 bytes."""
+    longest = f"{socket}.ttrpc"  # containerd's second one, beside the first
+    if len(longest.encode()) > 107:
+        raise ClusterError(f"the path {longest} is too long for a socket: set DGLOP_CACHE to a shorter one")
+
+
 def parse_listeners(table: str) -> list[Listener]:
     """The listening sockets out of /proc/net/tcp or tcp6."""
     rows = [line.split() for line in table.splitlines()[1:]]
@@ -95,6 +105,29 @@ def check_ports(ports: Ports, skip: frozenset[str] = frozenset()) -> None:
             for name, listener in taken.items()
         ]
         raise ClusterError("\n".join(rows))
+
+
+def parse_routes(table: str) -> list[tuple[str, IPv4Network]]:
+    """Interface and network of each route out of /proc/net/route, those to everywhere left out."""
+
+    def network(row: list[str]) -> IPv4Network:
+        base, mask = (int.from_bytes(bytes.fromhex(row[index])[::-1], "big") for index in (1, 7))
+        return IPv4Network((base, mask.bit_count()))
+
+    found = [(row[0], network(row)) for row in map(str.split, table.splitlines()[1:]) if row]
+    return [(interface, network) for interface, network in found if network.prefixlen]
+
+
+def check_networks(settings: Settings) -> None:
+    """The cluster's addresses free on this machine; else who has them and how to choose others."""
+    routes = parse_routes(Path("/proc/net/route").read_text())
+    for name, wanted in (("DGLOP_POD_NET", settings.pods), ("DGLOP_SERVICE_NET", settings.services)):
+        for interface, network in routes:
+            if interface != settings.bridge and network.overlaps(wanted):
+                raise ClusterError(
+                    f"{wanted} is wanted for the cluster, and {network} is behind {interface}: "
+                    f"remove that, or choose another network with {name}"
+                )
 
 
 def _owner(inode: int) -> str:

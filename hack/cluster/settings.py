@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, fields
+from ipaddress import IPv4Network
 from typing import TYPE_CHECKING
 
 from hack.cluster.errors import ClusterError
@@ -16,6 +17,8 @@ __all__ = ("FAKE_NODE", "NODE", "PORTS_OF", "Ports", "Settings", "settings_from"
 
 NODE = "local-0"
 FAKE_NODE = "kwok-0"
+POD_NET = IPv4Network("10.244.0.0/24")
+SERVICE_NET = IPv4Network("10.96.0.0/16")
 
 
 @dataclass(frozen=True)
@@ -54,14 +57,24 @@ class Settings:
     """What the configuration files are rendered from."""
 
     ports: Ports = field(default_factory=Ports)
-    bridge: str = "dglop0"
-    gateway: str = "10.244.0.1"  # the bridge's address: the node's, the API server's and the DNS server's
-    pods: str = "10.244.0.0/24"
-    services: str = "10.96.0.0/16"
-    api_service: str = "10.96.0.1"
+    name: str = "dglop"  # of the cgroup, the rules and the CNI network, and of the bridge with a 0 behind
+    pods: IPv4Network = POD_NET
+    services: IPv4Network = SERVICE_NET
     fake_pods: str = "10.245.0.1/16"
     domain: str = "cluster.local"
-    cgroup: str = "dglop"
+
+    @property
+    def bridge(self) -> str:
+        return f"{self.name}0"
+
+    @property
+    def gateway(self) -> str:
+        """The bridge's address: the node's, the API server's and the DNS server's."""
+        return str(self.pods[1])
+
+    @property
+    def api_service(self) -> str:
+        return str(self.services[1])
 
     @property
     def server(self) -> str:
@@ -84,4 +97,23 @@ def settings_from(environ: Mapping[str, str] | None = None) -> Settings:
         if not text.isdigit() or not 0 < int(text) < 65536:
             raise ClusterError(f"{variable(port.name)}={text} is no port: give a number from 1 to 65535")
         moved[port.name] = int(text)
-    return Settings(ports=Ports(**moved))
+    own = Settings()
+    return Settings(
+        ports=Ports(**moved),
+        name=given.get("DGLOP_NAME", own.name),
+        pods=_network(given, "DGLOP_POD_NET", own.pods),
+        services=_network(given, "DGLOP_SERVICE_NET", own.services),
+    )
+
+
+def _network(given: Mapping[str, str], name: str, otherwise: IPv4Network) -> IPv4Network:
+    text = given.get(name)
+    if text is None:
+        return otherwise
+    try:
+        network = IPv4Network(text)
+    except ValueError:
+        raise ClusterError(f"{name}={text} is no network: give one such as {otherwise}") from None
+    if network.prefixlen > 24:
+        raise ClusterError(f"{name}={text} is too small: give one of 256 addresses or more")
+    return network

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A second cluster, in a network namespace of its own: killed it comes back, ended it is gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hack.cluster.host import cgroup_tree, hierarchies, mounts_below
+from hack.cluster.paths import cache_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAME = "dgloptest"
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "waits"},
+    "spec": {
+        "containers": [{"name": "main", "image": "dglop.local/pause:1", "imagePullPolicy": "Never"}],
+        "volumes": [{"name": "memory", "emptyDir": {"medium": "Memory"}}],
+    },
+}
+
+
+class Second:
+    """The commands of a user who has a cluster in `cache`, inside a network namespace."""
+
+    def __init__(self, cache: Path) -> None:
+        self.cache = cache
+        self._env = {**os.environ, "DGLOP_CACHE": str(cache), "DGLOP_NAME": NAME, "DGLOP_PROVIDER": "local"}
+
+    def run(self, *argv: str, stdin: str = "") -> str:
+        inside = ["nsenter", f"--net=/run/netns/{NAME}", *argv]
+        ended = subprocess.run(
+            inside, env=self._env, input=stdin, capture_output=True, text=True, check=False
+        )
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        return ended.stdout
+
+    def cluster(self, command: str) -> str:
+        return self.run(sys.executable, "-m", "hack.cluster", command)
+
+    def kubectl(self, *argv: str, stdin: str = "") -> str:
+        kubectl = str(self.cache / "bin" / "kubectl")
+        return self.run(kubectl, "--kubeconfig", str(self.cache / "kubeconfig"), *argv, stdin=stdin)
+
+    def run_pod(self) -> None:
+        self.kubectl("apply", "-f", "-", stdin=json.dumps(POD))
+        self.kubectl("wait", "--for=condition=Ready", "pod/waits", "--timeout=60s")
+
+    def pids(self) -> list[int]:
+        return [json.loads(path.read_text())["pid"] for path in (self.cache / "cluster/pids").glob("*.json")]
+
+    def leftovers(self) -> list[str]:
+        """Mounts, cgroups, interfaces and rules that are there because of the cluster."""
+        mounts = mounts_below(Path("/proc/self/mountinfo").read_text(), str(self.cache))
+        cgroups = [str(path) for top in hierarchies() for path in cgroup_tree(top / NAME)]
+        links = [
+            link["ifname"] for link in json.loads(self.run("ip", "-json", "link")) if link["ifname"] != "lo"
+        ]
+        return [*mounts, *cgroups, *links, *self.run("nft", "list", "tables").splitlines()]
+
+
+@pytest.fixture
+def second() -> Iterator[Second]:
+    """A network namespace, and a cache that has the programs already."""
+    cache = Path(tempfile.mkdtemp(prefix="dglop-"))  # short: sockets lie below it
+    (cache / "bin").symlink_to(cache_dir() / "bin")
+    subprocess.run(["ip", "netns", "add", NAME], check=True)
+    subprocess.run(["ip", "-n", NAME, "link", "set", "lo", "up"], check=True)
+    made = Second(cache)
+    try:
+        yield made
+    finally:
+        made.cluster("down")
+        subprocess.run(["ip", "netns", "delete", NAME], check=True)
+        shutil.rmtree(cache)
+
+
+def test_a_cluster_that_was_killed_without_warning_comes_back_clean(second: Second) -> None:
+    second.cluster("up")
+    second.run_pod()
+    assert second.leftovers()
+    for pid in second.pids():
+        os.kill(pid, signal.SIGKILL)
+    second.cluster("up")
+    assert second.kubectl("get", "pods", "-o", "name") == ""
+    second.run_pod()
+
+
+def test_a_part_that_was_killed_comes_back_and_pods_stay(second: Second) -> None:
+    second.cluster("up")
+    second.run_pod()
+    uid = second.kubectl("get", "pod", "waits", "-o", "jsonpath={.metadata.uid}")
+    for name in ("kubelet", "kube-apiserver"):
+        os.kill(json.loads((second.cache / f"cluster/pids/{name}.json").read_text())["pid"], signal.SIGKILL)
+    second.cluster("up")
+    assert second.kubectl("get", "pod", "waits", "-o", "jsonpath={.metadata.uid}") == uid
+    pids = sorted(second.pids())
+    second.cluster("up")
+    assert sorted(second.pids()) == pids
+
+
+def test_a_cluster_that_was_ended_leaves_nothing_behind(second: Second) -> None:
+    second.cluster("up")
+    second.run_pod()
+    pids = second.pids()
+    second.cluster("down")
+    assert second.leftovers() == []
+    for pid in pids:
+        with suppress(FileNotFoundError):  # gone, or dead and not yet buried by its parent
+            assert Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
