@@ -72,6 +72,8 @@ class Bringup:
             held = frozenset(port for name in running for port in PORTS_OF.get(name, ()))
             check_ports(self._settings.ports, held)
             check_networks(self._settings)
+            if not running:  # those that run have read the old ones
+                pki.ensure_pki(self._paths.pki, self._settings, pki.now_utc())
             self._write_files()
         prepare_host(self._settings)
         if dead:
@@ -122,7 +124,6 @@ class Bringup:
         if plugins is None:
             raise ClusterError("the CNI plugins are not installed: `up` installs them")
         resolv = RESOLV.read_text(errors="replace") if RESOLV.exists() else ""
-        pki.ensure_pki(paths.pki, self._settings, pki.now_utc())
         for name, text in config_files(paths, self._settings, plugins, resolv).items():
             target = paths.config / name
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -43,15 +43,7 @@ def parts(
         Part("containerd", (containerd, "--config", str(paths.config / "containerd.toml"))),
         *_agents(paths, settings, program),
         kwok(paths.config / "kwok.kubeconfig", settings, program),
-        Part(
-            "provisioner",
-            (
-                sys.executable,
-                str(SOURCES / "provisioner.py"),
-                str(paths.config / "provisioner.kubeconfig"),
-                str(paths.volumes),
-            ),
-        ),
+        _provisioner(paths, settings),
     ]
     return {part.name: part for part in made}
 
@@ -193,3 +185,16 @@ def kwok(kubeconfig: Path, settings: Settings, program: Callable[[str], Path]) -
         server_address=f"127.0.0.1:{settings.ports.kwok}",
     )
     return Part("kwok", argv, f"http://127.0.0.1:{settings.ports.kwok}/healthz")
+
+
+def _provisioner(paths: Paths, settings: Settings) -> Part:
+    bind = f"127.0.0.1:{settings.ports.provisioner}"
+    argv = _flags(
+        SOURCES / "provisioner.py",
+        kubeconfig=paths.config / "provisioner.kubeconfig",
+        volumes=paths.volumes,
+        metrics_bind="0",
+        health_bind=bind,
+    )
+    start = (sys.executable, "-P", *argv)  # -P: the script's folder is no place to import from
+    return Part("provisioner", start, f"http://{bind}/readyz")

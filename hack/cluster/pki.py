@@ -14,12 +14,12 @@ from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from cryptography.x509.oid import ExtendedKeyUsageOID, ExtensionOID, NameOID
 
 from hack.cluster.settings import NODE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from hack.cluster.settings import Settings
@@ -82,7 +82,8 @@ def valid(certificate: bytes, authority: bytes, wanted: Identity, now: datetime)
     except (ValueError, TypeError, InvalidSignature):
         return False
     return (
-        cert.subject == _subject(wanted)
+        _identified(cert)
+        and cert.subject == _subject(wanted)
         and _names(cert) == set(wanted.serves)
         and (now + MARGIN < min(cert.not_valid_after_utc, ca.not_valid_after_utc))
     )
@@ -156,6 +157,11 @@ def _names(cert: x509.Certificate) -> set[str]:
     return {str(name.value) for name in names}
 
 
+def _identified(cert: x509.Certificate) -> bool:
+    """Whether it has what Python 3.13 and newer want to see, after RFC 5280."""
+    return any(extension.oid == ExtensionOID.AUTHORITY_KEY_IDENTIFIER for extension in cert.extensions)
+
+
 def _general(names: Sequence[str]) -> list[x509.GeneralName]:
     return [
         x509.IPAddress(ipaddress.ip_address(name)) if name[0].isdigit() else x509.DNSName(name)
@@ -175,15 +181,38 @@ def _certificate(
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(hours=1))
         .not_valid_after(now + YEARS)
-        .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
     )
-    if not authority:
-        usage = [ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH]
-        builder = builder.add_extension(x509.ExtendedKeyUsage(usage), critical=False)
-    if identity.serves:
-        names = x509.SubjectAlternativeName(_general(identity.serves))
-        builder = builder.add_extension(names, critical=False)
+    for extension, critical in _extensions(identity, key, issuer_key, authority=authority):
+        builder = builder.add_extension(extension, critical=critical)
     return builder.sign(issuer_key, hashes.SHA256())
+
+
+def _extensions(
+    identity: Identity, key: ec.EllipticCurvePrivateKey, issuer_key: Any, *, authority: bool
+) -> Iterator[tuple[x509.ExtensionType, bool]]:
+    """Each extension, and whether who does not know it must refuse the certificate."""
+    yield x509.BasicConstraints(ca=authority, path_length=None), True
+    yield x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False
+    yield x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key.public_key()), False
+    yield _usage(authority=authority), True
+    if not authority:
+        yield x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH]), False
+    if identity.serves:
+        yield x509.SubjectAlternativeName(_general(identity.serves)), False
+
+
+def _usage(*, authority: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=not authority,
+        key_cert_sign=authority,
+        crl_sign=authority,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
 
 
 def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:

@@ -37,6 +37,7 @@ class Ports:
     dns: int = 53
     dns_ready: int = 18181
     kwok: int = 10247
+    provisioner: int = 10246
 
 
 # the ports that each process holds while it runs
@@ -49,6 +50,7 @@ PORTS_OF: Mapping[str, tuple[str, ...]] = {
     "kube-proxy": ("proxy_health", "proxy_metrics"),
     "coredns": ("dns", "dns_ready"),
     "kwok": ("kwok",),
+    "provisioner": ("provisioner",),
 }
 
 

@@ -23,13 +23,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NAME = "dgloptest"
+CLAIM = {
+    "apiVersion": "v1",
+    "kind": "PersistentVolumeClaim",
+    "metadata": {"name": "disk"},
+    "spec": {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Mi"}}},
+}
 POD = {
     "apiVersion": "v1",
     "kind": "Pod",
     "metadata": {"name": "waits"},
     "spec": {
         "containers": [{"name": "main", "image": "dglop.local/pause:1", "imagePullPolicy": "Never"}],
-        "volumes": [{"name": "memory", "emptyDir": {"medium": "Memory"}}],
+        "volumes": [
+            {"name": "memory", "emptyDir": {"medium": "Memory"}},
+            {"name": "disk", "persistentVolumeClaim": {"claimName": "disk"}},
+        ],
     },
 }
 
@@ -57,7 +66,8 @@ class Second:
         return self.run(kubectl, "--kubeconfig", str(self.cache / "kubeconfig"), *argv, stdin=stdin)
 
     def run_pod(self) -> None:
-        self.kubectl("apply", "-f", "-", stdin=json.dumps(POD))
+        for manifest in (CLAIM, POD):
+            self.kubectl("apply", "-f", "-", stdin=json.dumps(manifest))
         self.kubectl("wait", "--for=condition=Ready", "pod/waits", "--timeout=60s")
 
     def pids(self) -> list[int]:

@@ -43,6 +43,19 @@ def test_what_is_no_port_is_refused_by_the_name_of_its_variable(text: str) -> No
         settings_from({"DGLOP_PORT_KUBELET": text})
 
 
+def test_another_network_moves_the_bridge_and_the_api_with_it() -> None:
+    moved = settings_from(
+        {"DGLOP_POD_NET": "10.1.0.0/16", "DGLOP_SERVICE_NET": "10.2.0.0/24", "DGLOP_NAME": "x"}
+    )
+    assert (moved.gateway, moved.api_service, moved.bridge) == ("10.1.0.1", "10.2.0.1", "x0")
+
+
+@pytest.mark.parametrize("text", ["10.1.0.1/16", "nets", "10.1.0.0/30"])
+def test_what_is_no_network_or_too_small_is_refused(text: str) -> None:
+    with pytest.raises(ClusterError, match="DGLOP_POD_NET"):
+        settings_from({"DGLOP_POD_NET": text})
+
+
 def test_everything_lies_under_the_folder_that_the_environment_names(tmp_path: Path) -> None:
     paths = paths_from({"DGLOP_CACHE": str(tmp_path)})
     places = (paths.bin, paths.cluster, paths.kubeconfig, paths.log, paths.containerd, paths.pids)

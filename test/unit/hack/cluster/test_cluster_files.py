@@ -7,7 +7,9 @@ import io
 import json
 import tarfile
 from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Network
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -19,12 +21,12 @@ from hack.cluster.errors import ClusterError
 from hack.cluster.image import PAUSE_IMAGE, architecture, archive, name_in
 from hack.cluster.parts import CONTROL_PLANE, NODE_PARTS, parts
 from hack.cluster.paths import SOURCES, Paths
-from hack.cluster.provisioner import BY, PROVISIONER, WANTED_OF, plan
+from hack.cluster.provisioner import ASKED, BY, PROVISIONER, released, volume_for, waits
 from hack.cluster.settings import PORTS_OF, Ports, Settings, settings_from
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 CACHE = Paths(Path("/cache"))
-FILES = config_files(CACHE, Settings(), Path("/cni"))
+FILES = config_files(CACHE, Settings(), Path("/cni"), "nameserver 192.0.2.1")
 
 
 def test_the_kubelet_runs_on_cgroup_v1_and_never_collects_images() -> None:
@@ -48,6 +50,12 @@ def test_pods_get_addresses_and_names_from_the_bridge() -> None:
     assert [plugin["type"] for plugin in plugins] == ["bridge", "portmap"]
     assert plugins[0]["ipam"]["ranges"] == [[{"subnet": "10.244.0.0/24", "gateway": "10.244.0.1"}]]
     assert "bind 10.244.0.1" in FILES["Corefile"]
+
+
+@pytest.mark.parametrize(("resolv", "asks"), [("nameserver 192.0.2.1", True), ("# none", False), ("", False)])
+def test_foreign_names_are_asked_for_only_where_the_host_knows_whom(resolv: str, asks: bool) -> None:
+    text = config_files(CACHE, Settings(), Path("/cni"), resolv)["Corefile"]
+    assert ("forward" in text) is asks
 
 
 def test_every_part_has_a_place_in_the_order_and_every_port_an_owner() -> None:
@@ -77,7 +85,7 @@ def test_certificates_are_kept_until_they_are_about_to_end(tmp_path: Path) -> No
 def test_a_certificate_is_renewed_when_its_names_change_and_others_are_kept(tmp_path: Path) -> None:
     pki.ensure_pki(tmp_path, Settings(), NOW)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    pki.ensure_pki(tmp_path, Settings(api_service="10.96.0.9"), NOW)
+    pki.ensure_pki(tmp_path, Settings(services=IPv4Network("10.97.0.0/16")), NOW)
     changed = {path.name for path in tmp_path.iterdir() if path.read_bytes() != before[path.name]}
     assert changed == {"apiserver.crt", "apiserver.key"}
 
@@ -157,9 +165,9 @@ def test_only_nodes_that_say_so_are_ready() -> None:
     assert ready_nodes(json.dumps(listed)) == {"a"}
 
 
-def _claim(uid: str, phase: str = "Pending", asked: str = PROVISIONER) -> dict[str, object]:
+def _claim(phase: str = "Pending", asked: str = PROVISIONER) -> dict[str, Any]:
     return {
-        "metadata": {"name": "c", "namespace": "n", "uid": uid, "annotations": {WANTED_OF[0]: asked}},
+        "metadata": {"name": "c", "namespace": "n", "uid": "1", "annotations": {ASKED: asked}},
         "spec": {
             "accessModes": ["ReadWriteMany"],
             "resources": {"requests": {"storage": "1Gi"}},
@@ -169,30 +177,34 @@ def _claim(uid: str, phase: str = "Pending", asked: str = PROVISIONER) -> dict[s
     }
 
 
-def _volume(name: str, phase: str, by: str = PROVISIONER, policy: str = "Delete") -> dict[str, object]:
+def _volume(phase: str, by: str = PROVISIONER, policy: str = "Delete") -> dict[str, Any]:
     return {
-        "metadata": {"name": name, "annotations": {BY: by}},
+        "metadata": {"name": "a", "annotations": {BY: by}},
         "spec": {"persistentVolumeReclaimPolicy": policy},
         "status": {"phase": phase},
     }
 
 
-def test_a_pending_claim_of_ours_gets_one_volume_in_a_folder_of_its_own() -> None:
-    claims = [_claim("1"), _claim("2", asked="other"), _claim("3", phase="Bound"), _claim("4")]
-    made = plan(claims, [_volume("pvc-4", "Available")], Path("/v")).make
-    assert [volume["spec"]["hostPath"]["path"] for volume in made] == ["/v/pvc-1"]
-    assert made[0]["spec"]["claimRef"]["uid"] == "1"
-    assert made[0]["spec"]["accessModes"] == ["ReadWriteMany"]
+def test_only_a_pending_claim_that_asks_for_us_waits() -> None:
+    assert waits(_claim())
+    assert not waits(_claim(phase="Bound"))
+    assert not waits(_claim(asked="other"))
+    assert not waits({"metadata": {"name": "c"}, "spec": {}, "status": {"phase": "Pending"}})
 
 
-def test_only_our_released_volumes_are_removed() -> None:
-    volumes = [
-        _volume("a", "Released"),
-        _volume("b", "Bound"),
-        _volume("c", "Released", by="other"),
-        _volume("d", "Released", policy="Retain"),
-    ]
-    assert plan([], volumes, Path("/v")).remove == ["a"]
+def test_a_claim_gets_a_volume_of_its_own_by_its_uid() -> None:
+    volume = volume_for(_claim(), Path("/v"))
+    assert volume["spec"]["hostPath"]["path"] == "/v/pvc-1"
+    assert volume["spec"]["claimRef"]["uid"] == "1"
+    assert volume["spec"]["accessModes"] == ["ReadWriteMany"]
+    assert volume["spec"]["capacity"] == {"storage": "1Gi"}
+
+
+def test_only_our_released_volumes_lose_their_data() -> None:
+    assert released(_volume("Released"))
+    assert not released(_volume("Bound"))
+    assert not released(_volume("Released", by="other"))
+    assert not released(_volume("Released", policy="Retain"))
 
 
 def test_the_fake_node_takes_no_pod_that_does_not_ask_for_it() -> None:

@@ -5,18 +5,29 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from ipaddress import IPv4Network
+from pathlib import Path
 
 import pytest
 
 from hack.cluster.errors import ClusterError
 from hack.cluster.host import mounts_below
-from hack.cluster.preflight import Listener, check_disk, check_machine, occupied, parse_listeners
+from hack.cluster.preflight import (
+    Listener,
+    check_disk,
+    check_length,
+    check_machine,
+    occupied,
+    parse_listeners,
+    parse_routes,
+)
 from hack.cluster.process import Daemons, parse_stat
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+ROUTES = """\
+Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT
+eth0 00000000 010200C0 0003 0 0 0 00000000 0 0 0
+dglop0 0000F40A 00000000 0001 0 0 0 00FFFFFF 0 0 0
+"""
 TCP = """\
   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:192B 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1
@@ -37,6 +48,15 @@ def test_only_listening_sockets_hold_a_port() -> None:
 def test_an_occupied_port_is_named_by_its_part() -> None:
     taken = occupied({"apiserver": 6443, "etcd": 6444}, parse_listeners(TCP))
     assert taken == {"apiserver": Listener(6443, 4711)}
+
+
+def test_routes_to_networks_are_read_and_the_one_to_everywhere_is_not() -> None:
+    assert parse_routes(ROUTES) == [("dglop0", IPv4Network("10.244.0.0/24"))]
+
+
+def test_a_path_too_long_for_a_socket_is_told_with_the_way_to_a_shorter_one() -> None:
+    with pytest.raises(ClusterError, match="set DGLOP_CACHE"):
+        check_length(Path("/" + 100 * "x" + ".sock"))
 
 
 def test_mounts_come_innermost_first_and_neighbours_are_left_alone() -> None:
