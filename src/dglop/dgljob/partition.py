@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dglop.common.views import PodView
     from dglop.dgljob.shape import Shape
 
-__all__ = ("advance", "gate", "is_exempt", "must_fetch")
+__all__ = ("advance", "fits", "gate", "is_exempt", "must_fetch")
 
 
 def gate(partition: PartitionStatus | None, pod: PodView | None) -> Gate:
@@ -31,6 +31,11 @@ def gate(partition: PartitionStatus | None, pod: PodView | None) -> Gate:
     if partition.is_latched:
         return Gate.HOLD
     return Gate.CLOSED if _is_lost_one(partition, pod) else Gate.OPEN
+
+
+def fits(partition: PartitionStatus | None, shape: Shape) -> bool:
+    """Whether the parts are there, one for each Worker; a suspended job may be given more of these."""
+    return partition is not None and partition.is_latched and partition.total == shape.parts
 
 
 def is_exempt(partition: PartitionStatus | None, pod: PodView | None) -> bool:
@@ -52,6 +57,8 @@ def advance(status: DGLJobStatus, observed: Observed, shape: Shape, now: datetim
     pod = observed.pod(Role.PARTITIONER)
     if status.is_true("Suspended"):
         return _suspended(status, shape)
+    if partition.total != shape.parts:
+        return _resized(status, shape)
     if partition.is_latched:
         return _check_lost(status, observed, shape, now)
     if pod is None or _is_lost_one(partition, pod):
@@ -166,6 +173,16 @@ def _suspended(status: DGLJobStatus, shape: Shape) -> list[JobEvent]:
     return events
 
 
+def _resized(status: DGLJobStatus, shape: Shape) -> list[JobEvent]:
+    """While suspended the job was given another number of Workers: the parts fit no more."""
+    partition = _of(status)
+    events = _unlatch(status) if partition.is_latched else []
+    partition.partitioner_uid = None
+    partition.total = shape.parts
+    partition.message = f"{shape.parts} parts are to be made"
+    return events
+
+
 def _unlatch(status: DGLJobStatus) -> list[JobEvent]:
     partition = _of(status)
     partition.state = PartitionState.PENDING
@@ -176,6 +193,7 @@ def _unlatch(status: DGLJobStatus) -> list[JobEvent]:
     partition.message = "the parts went with the pod that served them"
     if Role.PARTITIONER in status.replica_statuses:
         status.replica_statuses[Role.PARTITIONER].created_indexes = ""
+        status.replica_statuses[Role.PARTITIONER].completed_indexes = ""
     return [
         JobEvent(Reason.PARTS_LOST, "The parts went with the Partitioner; they are made again", "Warning")
     ]

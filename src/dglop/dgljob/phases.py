@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dglop.dgljob.shape import Shape
     from dglop.dgljob.status import DGLJobStatus
 
-__all__ = ("next_phase", "stage")
+__all__ = ("done", "next_phase", "stage")
 
 _FULL = (Phase.PENDING, Phase.PARTITIONING, Phase.PARTITIONED, Phase.DISPATCHING, Phase.TRAINING)
 _ON_PARTS = (Phase.PENDING, Phase.DISPATCHING, Phase.TRAINING)
@@ -46,9 +46,9 @@ def stage(status: DGLJobStatus, observed: Observed, shape: Shape) -> Phase:
     """How far the present attempt has come, from what is seen alone."""
     attempt = status.attempt
     if shape.launcher_only:
-        begun = _done(status, Role.LAUNCHER) + observed.active(Role.LAUNCHER, attempt)
+        begun = done(status, Role.LAUNCHER) + observed.active(Role.LAUNCHER, attempt)
         return Phase.TRAINING if begun else Phase.PENDING
-    if _done(status, Role.WORKER) + observed.ready(Role.WORKER, attempt) >= shape.workers:
+    if done(status, Role.WORKER) + observed.ready(Role.WORKER, attempt) >= shape.workers:
         return Phase.TRAINING
     if status.is_latched and any(pod.attempt == attempt for pod in observed.pods_of(Role.WORKER)):
         return Phase.DISPATCHING
@@ -72,7 +72,8 @@ def _path(status: DGLJobStatus, shape: Shape) -> tuple[Phase, ...]:
     return _FULL if shape.partitions and not made_before else _ON_PARTS
 
 
-def _done(status: DGLJobStatus, role: Role) -> int:
+def done(status: DGLJobStatus, role: Role) -> int:
+    """How many replicas of a role have finished their work."""
     counts = status.replica_statuses.get(role)
     return counts.succeeded if counts else 0
 

@@ -9,7 +9,7 @@ from dglop.common.actions import JobEvent
 from dglop.common.kind import StatusExtra
 from dglop.dgljob.enums import Phase, Role
 from dglop.dgljob.partition import advance, fetched
-from dglop.dgljob.phases import next_phase
+from dglop.dgljob.phases import done, next_phase
 from dglop.dgljob.reasons import Reason
 from dglop.dgljob.shape import Shape
 from dglop.dgljob.status import DispatchStatus
@@ -56,15 +56,37 @@ def _conditions(status: DGLJobStatus, observed: Observed, shape: Shape, now: dat
     """The kind's own conditions; each appears once it is true, and is never taken away again."""
     if status.completion_time is not None:
         if status.is_true(Reason.WORKERS_READY):
-            status.set(Reason.WORKERS_READY, False, reason="JobFinished", now=now)
+            over = "the job is over"
+            status.set(Reason.WORKERS_READY, False, reason=Reason.JOB_FINISHED, message=over, now=now)
         return
-    dispatched = status.dispatch is not None and 0 < status.dispatch.total <= status.dispatch.ready
-    ready = observed.ready(Role.WORKER, status.attempt) >= shape.workers
-    partitioned = shape.partitions and status.is_latched
-    for reason, holds in (
-        (Reason.PARTITIONED, partitioned),
-        (Reason.DISPATCHED, dispatched),
-        (Reason.WORKERS_READY, ready),
+    count = shape.workers
+    have = status.dispatch.ready if status.dispatch else 0
+    ready = min(count, observed.ready(Role.WORKER, status.attempt) + done(status, Role.WORKER))
+    for reason, opposite, holds, message in (
+        (
+            Reason.PARTITIONED,
+            Reason.NOT_PARTITIONED,
+            _has_parts(status, shape),
+            _parts_message(status, shape),
+        ),
+        (Reason.DISPATCHED, Reason.NOT_DISPATCHED, have >= count, f"{have}/{count} Workers have their part"),
+        (
+            Reason.WORKERS_READY,
+            Reason.WORKERS_NOT_READY,
+            ready >= count,
+            f"{ready}/{count} Workers are ready",
+        ),
     ):
         if holds or status.get(reason) is not None:
-            status.set(reason, holds, reason=reason if holds else f"Not{reason}", now=now)
+            status.set(reason, holds, reason=reason if holds else opposite, message=message, now=now)
+
+
+def _has_parts(status: DGLJobStatus, shape: Shape) -> bool:
+    return shape.partitions and status.is_latched
+
+
+def _parts_message(status: DGLJobStatus, shape: Shape) -> str:
+    said = status.partition.message if status.partition else None
+    if not _has_parts(status, shape):
+        return said or "the parts are being made"
+    return f"{shape.parts} parts are ready" + (f": {said}" if said else "")

@@ -16,3 +16,7 @@ class Reason(StrEnum):
     PARTS_LOST = "PartsLost"
     DISPATCHED = "Dispatched"
     WORKERS_READY = "WorkersReady"
+    NOT_PARTITIONED = "NotPartitioned"
+    NOT_DISPATCHED = "NotDispatched"
+    WORKERS_NOT_READY = "WorkersNotReady"
+    JOB_FINISHED = "JobFinished"

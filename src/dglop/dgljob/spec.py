@@ -88,6 +88,20 @@ _OTHER_RULES = (
     ),
     CEL("!has(self.elasticPolicy)", "elasticPolicy is reserved and must be unset"),
 )
+_SUSPENDED = "oldSelf.runPolicy.suspend || self.runPolicy.suspend"
+_FIXED = ("slotsPerWorker", "numServers", "numSamplers", "launchMode", "restartScope", "network", "storage")
+_FIXED_RULES = (
+    CEL(
+        f"{_SUSPENDED} || (self.dglReplicaSpecs.all(k, k in oldSelf.dglReplicaSpecs && "
+        "self.dglReplicaSpecs[k].replicas == oldSelf.dglReplicaSpecs[k].replicas) && "
+        "oldSelf.dglReplicaSpecs.all(k, k in self.dglReplicaSpecs))",
+        "replica types and their replicas can be changed only while the job is suspended",
+    ),
+    CEL(
+        f"{_SUSPENDED} || ({' && '.join(f'self.{each} == oldSelf.{each}' for each in _FIXED)})",
+        f"{', '.join(_FIXED)} can be changed only while the job is suspended",
+    ),
+)
 
 
 class DGLRunPolicy(
@@ -114,7 +128,7 @@ class DGLReplicaSpec(ReplicaSpec):
     """The pod template, kept as written; the Partitioner's may be left out."""
 
 
-class DGLJobSpec(JobSpec, rules=(*_ROLE_RULES, *_OTHER_RULES)):
+class DGLJobSpec(JobSpec, rules=(*_ROLE_RULES, *_OTHER_RULES, *_FIXED_RULES)):
     """What is to be trained, on how many Workers."""
 
     run_policy: DGLRunPolicy = Field(default_factory=DGLRunPolicy, json_schema_extra={"default": {}})

@@ -52,6 +52,8 @@ def _not_built(job: DGLJob) -> Iterator[str]:
         yield "dispatch.mode Exec is not built yet; use Volume with a claim, or Pull"
     if spec.elastic_policy is not None:
         yield "elasticPolicy is reserved and must be unset: DGL cannot change the number of parts"
+    if not spec.partition.retain_on_restart:
+        yield "partition.retainOnRestart: false is not built yet; leave it out"
     if spec.failure_rules:
         yield "failureRules are not built yet; use restartPolicy and runPolicy.backoffLimit"
     if spec.run_policy.scheduling_policy is not None:

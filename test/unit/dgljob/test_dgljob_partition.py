@@ -160,3 +160,22 @@ def test_parts_that_were_found_ready_are_called_reused():
     world.settle()
     assert world.job.status.partition.state == "Reused"
     assert W0 in world.created
+
+
+def test_a_job_that_got_more_workers_while_suspended_partitions_again_on_its_claim():
+    world = World(make_job(storage={"type": "PVC", "claimName": "parts"}))
+    world.partition(manifest="two")
+    world.train()
+    world.job.spec.run_policy.suspend = True
+    world.settle()
+    world.job.spec.dgl_replica_specs["Worker"].replicas = 3
+    world.job.spec.run_policy.suspend = False
+    world.settle()
+    assert world.created.count(P) == 2
+    assert world.job.status.partition.total == 3
+    world.partition(manifest="three")
+    world.train()
+    world.finish()
+    assert world.job.status.is_true("Succeeded")
+    assert env_of(world.pods[W0], "dgl", "DGLJOB_MANIFEST_HASH") == "three"
+    assert world.job.status.partition.ready == "3/3"

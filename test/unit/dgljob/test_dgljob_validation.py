@@ -34,6 +34,7 @@ CASES = {
     "restart scope": ({"restartScope": "Replica"}, "restartScope Replica does not go"),
     "host path": ({"storage": {"type": "HostPath"}}, "HostPath is not built yet"),
     "dispatch by exec": ({"dispatch": {"mode": "Exec"}}, "dispatch.mode Exec is not built yet"),
+    "retain": ({"partition": {"retainOnRestart": False}}, "retainOnRestart: false is not built yet"),
     "failure rules": ({"failureRules": [{"name": "x"}]}, "failureRules are not built yet"),
     "elastic": ({"elasticPolicy": {"min": 1}}, "elasticPolicy is reserved"),
     "gang": ({"runPolicy": {"schedulingPolicy": {"queue": "q"}}}, "schedulingPolicy is not built yet"),
