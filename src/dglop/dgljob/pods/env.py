@@ -65,8 +65,6 @@ def fetch_env(ctx: PodContext) -> dict[str, EnvValue]:
         env[contract.ENV_PARTS_TOKEN_FILE] = f"{SECRET_DIR}/{PARTS_TOKEN}"
     if ctx.manifest_hash:
         env[contract.ENV_MANIFEST_HASH] = ctx.manifest_hash
-    if ctx.shape.existing:
-        env["DGLJOB_PARTS_EXISTING"] = "1"
     env[contract.ENV_FETCH_RETRIES] = str(ctx.spec.dispatch.retries)
     env[contract.ENV_FETCH_TIMEOUT_SECONDS] = str(ctx.spec.dispatch.timeout_seconds)
     return env
@@ -103,8 +101,6 @@ def _worker_env(ctx: PodContext) -> dict[str, EnvValue]:
     }
     if ctx.manifest_hash:
         env[contract.ENV_MANIFEST_HASH] = ctx.manifest_hash
-    if ctx.shape.existing:
-        env["DGLJOB_PARTS_EXISTING"] = "1"
     url = ctx.options.status_url(ctx.job.namespace, ctx.job.name)
     if url:
         env[contract.ENV_STATUS_URL] = url
