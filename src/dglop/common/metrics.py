@@ -20,12 +20,12 @@ class JobMetrics:
     def __init__(self, metrics: Metrics, framework: str) -> None:
         self._framework = framework
         self._jobs = {
-            word: metrics._counter(f"training_operator_jobs_{word}_total", f"Jobs {word}", *_LABELS)
+            word: metrics.counter(f"training_operator_jobs_{word}_total", f"Jobs {word}", *_LABELS)
             for word in ("created", "deleted", "successful", "failed", "restarted")
         }
-        self._created_pods = metrics._counter("created_pods_total", "Pods created", *_LABELS)
-        self._deleted_pods = metrics._counter("deleted_pods_total", "Pods deleted", *_LABELS)
-        self._refused_pods = metrics._counter("failed_pod_creations_total", "Pods not created", *_LABELS)
+        self._created_pods = metrics.counter("created_pods_total", "Pods created", *_LABELS)
+        self._deleted_pods = metrics.counter("deleted_pods_total", "Pods deleted", *_LABELS)
+        self._refused_pods = metrics.counter("failed_pod_creations_total", "Pods not created", *_LABELS)
 
     def job(self, counter: Counter, namespace: str) -> None:
         self._jobs[counter].labels(namespace, self._framework).inc()
