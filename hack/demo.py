@@ -104,7 +104,7 @@ def _progress(status: dict[str, Any]) -> str:
     seen = _metrics(status)
     words = [f"{'█' * full}{'░' * (_BAR - full)} {percent:>3} %"]
     words += [f"{name} {seen[name]}" for name in ("epoch", "loss") if name in seen]
-    if "samples_per_second" in seen:
+    if "samplesPerSecond" in seen:
         words.append(f"{float(seen['samples_per_second']):,.0f} samples/s")
     return "  ".join(words)
 
@@ -159,7 +159,7 @@ def _partition_words(partition: dict[str, Any]) -> str:
 
 def _conclusion(job: dict[str, Any], stack: Stack, seconds: float) -> str:
     output = job["spec"].get("output", {}).get("claimName", "")
-    accuracy = _metrics(job["status"]).get("test_accuracy", "unknown")
+    accuracy = _metrics(job["status"]).get("testAccuracy", "unknown")
     where = f"volume {output}, file model.pt" if output else "an emptyDir (name a claim in spec.output)"
     return (
         f"\n  Trained. test accuracy {accuracy} · model in {where} · {seconds:.0f} s in all\n"
