@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from hack.cluster import ClusterError, choose_provider
+from hack.cluster.paths import short
 from hack.cluster.report import choose_report
 
 HELP = {
@@ -44,7 +45,8 @@ def run(command: str, archive: Path | None) -> int:
     provider = choose_provider()
     if command == "up":
         provider.up(choose_report())
-        print(f"  kubectl --kubeconfig {provider.kubeconfig()} get nodes")
+        kubectl, kubeconfig = short(provider.kubectl()), short(provider.kubeconfig())
+        print(f"  next:  {kubectl} --kubeconfig {kubeconfig} get nodes")
     elif command == "down":
         provider.down()
     elif command == "kubeconfig":

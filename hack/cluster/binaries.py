@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
 import re
 import shutil
 from contextlib import contextmanager, nullcontext
@@ -23,7 +24,18 @@ if TYPE_CHECKING:
 
     from hack.cluster.report import Step
 
-__all__ = ("TOOLS", "Tool", "binary", "built", "ensure", "fingerprint", "home", "missing", "module_version")
+__all__ = (
+    "TOOLS",
+    "Tool",
+    "binary",
+    "built",
+    "ensure",
+    "fingerprint",
+    "home",
+    "kubectl",
+    "missing",
+    "module_version",
+)
 
 STRIP = "-s -w"
 COMPONENT = "k8s.io/component-base/version"
@@ -137,6 +149,17 @@ def binary(name: str, paths: Paths | None = None, report: Step | None = None) ->
         with nullcontext(report) if report else choose_report().step(tool.name) as step:
             ensure((tool.name,), where, step.note)
     return home(tool, where) / name
+
+
+def kubectl(paths: Paths) -> Path:
+    """Kubectl at a path that people can remember, built if missing."""
+    program, link = binary("kubectl", paths), paths.bin / "kubectl"
+    if not link.exists() or link.resolve() != program.resolve():
+        part = paths.bin / f".kubectl.{os.getpid()}"
+        part.unlink(missing_ok=True)
+        part.symlink_to(program)
+        part.rename(link)
+    return link
 
 
 @contextmanager

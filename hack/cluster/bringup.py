@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hack.cluster import pki
-from hack.cluster.binaries import TOOLS, home
+from hack.cluster.binaries import TOOLS, home, kubectl
 from hack.cluster.commands import output
 from hack.cluster.config import config_files
 from hack.cluster.containerd import Containerd
@@ -135,9 +135,7 @@ class Bringup:
             target.write_text(pki.kubeconfig(self._settings.server, *files))
         for folder in (paths.etcd, paths.volumes, paths.containerd_state, paths.kubelet):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        link = paths.bin / "kubectl"
-        link.unlink(missing_ok=True)
-        link.symlink_to(self.program("kubectl"))
+        kubectl(paths)
 
     def _start_all(self, note: Callable[[str], None]) -> None:
         for name in ("etcd", "kube-apiserver", "containerd"):
@@ -177,7 +175,7 @@ class Bringup:
     def _already(self) -> str:
         started = {daemon.name: tuple(daemon.argv) for daemon in self._daemons.known()}
         same = all(started.get(name) == part.argv for name, part in self._parts.items())
-        return "running already" if same else "running already, by older settings: down and up take the new"
+        return "running already" if same else "running already, by older settings (down, up)"
 
     def _nodes_ready(self) -> bool:
         try:

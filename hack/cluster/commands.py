@@ -48,10 +48,10 @@ def output(argv: Sequence[str], *, stdin: str | None = None, env: Mapping[str, s
 
 
 def succeeds(argv: Sequence[str]) -> bool:
-    """Whether the program is there and ends well; what it says is dropped."""
+    """Whether the program is there and ends well within a minute; what it says is dropped."""
     try:
-        ended = subprocess.run(argv, env=_environment(None), capture_output=True, check=False)
-    except FileNotFoundError:
+        ended = subprocess.run(argv, env=_environment(None), capture_output=True, check=False, timeout=60)
+    except (FileNotFoundError, subprocess.TimeoutExpired):
         return False
     return ended.returncode == 0
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hack.cluster import preflight
-from hack.cluster.binaries import TOOLS, binary, ensure, home, missing
+from hack.cluster.binaries import TOOLS, ensure, home, kubectl, missing
 from hack.cluster.commands import output, stream
 from hack.cluster.errors import ClusterError
 from hack.cluster.health import answers
@@ -90,7 +90,7 @@ class Kind:
         return self._paths.kubeconfig
 
     def kubectl(self) -> Path:
-        return binary("kubectl", self._paths)
+        return kubectl(self._paths)
 
     def load(self, archive: Path) -> str:
         name = name_in(archive)

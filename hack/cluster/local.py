@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from hack.cluster import preflight
-from hack.cluster.binaries import TOOLS, binary, ensure, missing
+from hack.cluster.binaries import TOOLS, ensure, kubectl, missing
 from hack.cluster.bringup import Bringup
 from hack.cluster.commands import system_path
 from hack.cluster.errors import ClusterError
 from hack.cluster.packages import install_packages, missing_packages
+from hack.cluster.paths import short
 from hack.cluster.status import Status
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Local:
         return self._paths.kubeconfig
 
     def kubectl(self) -> Path:
-        return binary("kubectl", self._paths)
+        return kubectl(self._paths)
 
     def load(self, archive: Path) -> str:
         if not self.status().running:
@@ -88,12 +89,13 @@ class Local:
         if packages or tools:
             minutes = sum(tool.minutes for tool in tools)
             report.say(announcement(packages, [f"{tool.name} {tool.version}" for tool in tools], minutes))
+            report.say(f"  log: {self._paths.log}")
         with report.step("tools") as step:
             install_packages(self._paths.log, step.note)
             step.note("containerd, runc, cni")
         with report.step("kubernetes") as step:
             ensure(NEEDED, self._paths, step.note)
-            step.note(f"{TOOLS['kubernetes'].version}, built once, in {self._paths.bin}")
+            step.note(f"{TOOLS['kubernetes'].version}, built once, in {short(self._paths.cache)}")
 
     def _bringup(self) -> Bringup:
         containerd = shutil.which("containerd", path=system_path())

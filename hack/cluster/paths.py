@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ("SOURCES", "Paths", "cache_dir", "paths_from")
+__all__ = ("SOURCES", "Paths", "cache_dir", "paths_from", "short")
 
 SOURCES = Path(__file__).resolve().parent
 
@@ -84,6 +84,12 @@ def paths_from(environ: Mapping[str, str] | None = None) -> Paths:
     """The folder named by DGLOP_CACHE, by default `~/.cache/dglop`."""
     named = (os.environ if environ is None else environ).get("DGLOP_CACHE")
     return Paths(Path(named).expanduser().resolve() if named else Path.home() / ".cache" / "dglop")
+
+
+def short(path: Path) -> str:
+    """The path as people write it: `~` for their home."""
+    home = Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
 def cache_dir() -> Path:

@@ -30,7 +30,7 @@ class Step(Protocol):
 
 
 class Report(Protocol):
-    """Where progress is told. Steps may be nested; only the outer one gets a line of its own."""
+    """Where progress is told. One step at a time: what belongs to a step is given the step."""
 
     def say(self, text: str) -> None:
         """Print one line between steps."""
@@ -52,7 +52,8 @@ def duration(seconds: float) -> str:
 
 def line(mark: str, name: str, note: str, took: str) -> str:
     """One finished step, aligned under its neighbours."""
-    return f"  {mark} {name:<{NAME_WIDTH}} {note:<{NOTE_WIDTH}} {took:>8}".rstrip()
+    fits = note if len(note) <= NOTE_WIDTH else f"{note[: NOTE_WIDTH - 1]}…"
+    return f"  {mark} {name:<{NAME_WIDTH}} {fits:<{NOTE_WIDTH}} {took:>8}".rstrip()
 
 
 class PlainReport:
