@@ -135,7 +135,7 @@ def _latch(
 
 def _check_lost(status: DGLJobStatus, observed: Observed, shape: Shape, now: datetime) -> list[JobEvent]:
     """Latched parts on an emptyDir go with their pod; that matters only while somebody must fetch."""
-    if not shape.serves or not observed.is_settled(Role.PARTITIONER):
+    if not shape.serves or not all(observed.is_settled(role) for role in (Role.PARTITIONER, Role.WORKER)):
         return []
     partition = _of(status)
     pod = observed.pod(Role.PARTITIONER)

@@ -125,10 +125,10 @@ def merge_env(main: RawContainer, ours: Mapping[str, EnvValue]) -> None:
 
     A variable that both state is the user's where the user may change it, else ours.
     """
-    users = [each for each in main.data.get("env") or [] if isinstance(each, dict)]
-    theirs = {str(each.get("name")) for each in users} & USERS_TO_CHANGE
+    users = {str(each.get("name")): each for each in main.data.get("env") or []}
+    theirs = users.keys() & USERS_TO_CHANGE
     first = as_list({name: value for name, value in ours.items() if name not in theirs})
-    rest = [each for each in users if each.get("name") not in ours or each.get("name") in theirs]
+    rest = [each for name, each in users.items() if name not in ours or name in theirs]
     main.data["env"] = [*first, *rest]
 
 
