@@ -157,7 +157,7 @@ def kubectl(paths: Paths) -> Path:
     if not link.exists() or link.resolve() != program.resolve():
         part = paths.bin / f".kubectl.{os.getpid()}"
         part.unlink(missing_ok=True)
-        part.symlink_to(program)
+        part.symlink_to(program.relative_to(paths.bin))  # relative: the cache may be seen at other paths
         part.rename(link)
     return link
 

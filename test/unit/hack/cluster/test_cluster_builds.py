@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hack.cluster.binaries import TOOLS, binary, built, fingerprint, home, missing, module_version
+from hack.cluster.binaries import TOOLS, binary, built, fingerprint, home, kubectl, missing, module_version
 from hack.cluster.errors import ClusterError
 from hack.cluster.golang import new_enough, parse_go_version
 from hack.cluster.paths import Paths
@@ -86,3 +86,14 @@ def test_an_unknown_program_is_told_which_there_are(tmp_path: Path) -> None:
 def test_a_go_from_1_26_on_is_new_enough(text: str, version: tuple[int, ...] | None, good: bool) -> None:
     assert parse_go_version(text) == version
     assert new_enough(version) is good
+
+
+def test_the_short_path_of_kubectl_follows_its_version_and_the_folder_it_lies_in(tmp_path: Path) -> None:
+    paths = Paths(tmp_path / "a")
+    program = home(TOOLS["kubectl"], paths) / "kubectl"
+    program.parent.mkdir(parents=True)
+    program.touch()
+    (paths.bin / "kubectl").symlink_to("kubectl-v1.0.0-old/kubectl")
+    assert kubectl(paths).resolve() == program.resolve()
+    (tmp_path / "a").rename(tmp_path / "b")
+    assert (tmp_path / "b" / "bin" / "kubectl").exists()
