@@ -17,16 +17,15 @@ if TYPE_CHECKING:
 
 __all__ = ("clean_up", "force_lost", "is_cleaned")
 
-_ALIVE = ("Running", "Pending")
 
-
-def is_cleaned(policy: CleanPodPolicy, phase: str, *, is_serving: bool) -> bool:
+def is_cleaned(policy: CleanPodPolicy, pod: PodView, *, is_serving: bool) -> bool:
     """Whether a finished job's pod goes: a Pending one could still start; a server is never kept."""
-    if is_serving and phase in _ALIVE:
+    is_alive = pod.phase in ("Running", "Pending") and not pod.is_over
+    if is_serving and is_alive:
         return True
     if policy is CleanPodPolicy.ALL:
         return True
-    return policy is CleanPodPolicy.RUNNING and phase in _ALIVE
+    return policy is CleanPodPolicy.RUNNING and is_alive
 
 
 def clean_up(draft: Draft) -> None:
@@ -35,7 +34,7 @@ def clean_up(draft: Draft) -> None:
     serving = {name.lower() for name, role in draft.roles.items() if role.is_serving}
     kept = set()
     for pod in draft.observed.pods:
-        if is_cleaned(policy, pod.phase, is_serving=pod.replica_type in serving):
+        if is_cleaned(policy, pod, is_serving=pod.replica_type in serving):
             draft.delete(pod)
         elif not pod.is_terminating:
             kept.add(pod.name)

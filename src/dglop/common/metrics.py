@@ -6,6 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from dglop.common.actions import Counter
     from dglop.runtime.metrics import Metrics
 
@@ -27,8 +29,9 @@ class JobMetrics:
         self._deleted_pods = metrics.counter("deleted_pods_total", "Pods deleted", *_LABELS)
         self._refused_pods = metrics.counter("failed_pod_creations_total", "Pods not created", *_LABELS)
 
-    def job(self, counter: Counter, namespace: str) -> None:
-        self._jobs[counter].labels(namespace, self._framework).inc()
+    def jobs(self, counters: Iterable[Counter], namespace: str) -> None:
+        for counter in counters:
+            self._jobs[counter].labels(namespace, self._framework).inc()
 
     def deleted(self, namespace: str) -> None:
         self._jobs["deleted"].labels(namespace, self._framework).inc()

@@ -150,14 +150,13 @@ class JobReconciler(Generic[JobT]):
             ctx.event(job, Reason.FAILED_CREATE_POD, report.denied, type="Warning", action="Create")
         for blocked in report.blocked:
             ctx.event(job, Reason.RESOURCE_EXISTS, blocked, type="Warning", action="Create")
-        if self._metrics is None:
+        metrics = self._metrics
+        if metrics is None:
             return
-        for counter in made.counters:
-            self._metrics.job(counter, job.namespace)
         refused = bool(report.denied or report.refused)
-        self._metrics.pods(
-            job.namespace, created=report.created, deleted=report.deleted, refused=int(refused)
-        )
+        metrics.pods(job.namespace, created=report.created, deleted=report.deleted, refused=int(refused))
+        # A status write that conflicts is planned again, and must not be counted twice.
+        ctx.on_written(lambda: metrics.jobs(made.counters, job.namespace))
 
     def _next(self, job: JobT, made: Plan, memory: JobMemory, roles: list[str]) -> Result | None:
         waits = []

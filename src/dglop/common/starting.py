@@ -79,6 +79,8 @@ def suspend(draft: Draft) -> None:
         draft.event(Reason.SUSPENDED, note)
         if status.start_time is not None:
             new_attempt(draft)
+        for role in draft.roles.values():
+            role.created.clear()  # all pods go, those of kept roles too, and none of them is missed
         if draft.observed.pods or draft.observed.services:
             draft.wake(AT_ONCE)
         return

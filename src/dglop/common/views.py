@@ -214,6 +214,22 @@ class PodView(msgspec.Struct, frozen=True):
         return self.phase == "Running" and not over
 
     @property
+    def is_over(self) -> bool:
+        """Nothing runs in it any more, and nothing will.
+
+        The kubelet writes a final phase only when the pod is torn down, so until then the containers tell.
+        """
+        if self.phase in ("Succeeded", "Failed"):
+            return True
+        if self.phase != "Running" or self.spec.restart_policy == "Always":
+            return False
+        ends = [self.container(each.name) for each in self.spec.containers]
+        codes = [each.state.terminated.exit_code if each and each.state.terminated else None for each in ends]
+        if None in codes or not codes:
+            return False
+        return self.spec.restart_policy == "Never" or not any(codes)
+
+    @property
     def is_ready(self) -> bool:
         """Active, with a main container that is ready; a sidecar that is not ready does not matter."""
         if not self.is_active:

@@ -9,7 +9,7 @@ import pytest
 
 from dglop.common import CleanPodPolicy
 from dglop.common.cleanup import is_cleaned
-from dglop.testing.builders import at
+from dglop.testing.builders import at, container_status, make_pod, pod_template
 
 
 def finish(world, *, workers):
@@ -40,12 +40,12 @@ def test_policy_none_keeps_all_pods_and_services_of_a_succeeded_job(simulate):
     ],
 )
 def test_each_policy_deletes_its_phases_and_keeps_the_others(policy, goes, phase):
-    assert is_cleaned(policy, phase, is_serving=False) == (phase in goes)
+    assert is_cleaned(policy, make_pod(phase=phase), is_serving=False) == (phase in goes)
 
 
 def test_a_server_is_ended_with_the_job_whatever_the_policy_says():
-    assert is_cleaned(CleanPodPolicy.NONE, "Running", is_serving=True)
-    assert not is_cleaned(CleanPodPolicy.NONE, "Succeeded", is_serving=True)
+    assert is_cleaned(CleanPodPolicy.NONE, make_pod(phase="Running"), is_serving=True)
+    assert not is_cleaned(CleanPodPolicy.NONE, make_pod(phase="Succeeded"), is_serving=True)
 
 
 def test_policy_running_deletes_running_and_pending_pods_and_their_services_alone(simulate):
@@ -162,8 +162,28 @@ def test_a_finished_job_without_completion_time_gets_one_and_its_ttl_runs(simula
     assert world.is_deleted
 
 
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_pod_that_is_over_is_kept_though_the_kubelet_has_not_written_its_phase_yet(code):
+    pod = make_pod(phase="Running", exit_code=code)
+    assert pod.is_over
+    assert not is_cleaned(CleanPodPolicy.RUNNING, pod, is_serving=False)
+
+
+def test_a_pod_whose_sidecar_still_runs_is_not_over():
+    pod = make_pod(containers=[container_status(exit_code=0), container_status("proxy")])
+    assert not pod.is_over
+    assert is_cleaned(CleanPodPolicy.RUNNING, pod, is_serving=False)
+
+
+def test_a_container_that_the_kubelet_starts_again_is_not_over():
+    assert not make_pod(phase="Running", exit_code=1, restart_policy="OnFailure").is_over
+    assert make_pod(phase="Running", exit_code=0, restart_policy="OnFailure").is_over
+    assert not make_pod(phase="Running", exit_code=0, restart_policy="Always").is_over
+
+
 def test_a_sidecar_that_never_ends_does_not_keep_a_finished_job_running(simulate):
-    world = simulate(workers=1, clean_pod_policy=CleanPodPolicy.RUNNING)
+    template = pod_template("main", "proxy")
+    world = simulate(workers=1, clean_pod_policy=CleanPodPolicy.RUNNING, template=template)
     world.set_pod(phase="Running", exit_code=0)
     world.settle()
     assert world.status.is_true("Succeeded")
