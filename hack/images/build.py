@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -71,7 +72,11 @@ def _alone(folder: Path, step: Step) -> Iterator[None]:
         except BlockingIOError:
             step.note("waiting for another build to end")
             fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        mask = os.umask(0o022)  # what is made for an image must be readable by its user
+        try:
+            yield
+        finally:
+            os.umask(mask)
 
 
 def _build(recipe: Recipe, key: str, folder: Path, engine: Engine, step: Step) -> BuiltImage:

@@ -28,6 +28,12 @@ def _link(source: str, target: str) -> str:
     return target
 
 
+def _open_to_all(folder: Path) -> None:
+    """Let anyone read what is copied into an image, whatever the umask of the checkout was."""
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+
+
 def _requirements(recipe: Recipe, uv: str) -> str:
     own = recipe.folder / "wheels.txt"
     return own.read_text() if own.exists() else locked_requirements(uv)
@@ -64,4 +70,5 @@ def _dgl(recipe: Recipe, context: Path, _uv: str, _log: Path) -> dict[str, str]:
         shutil.copy2(recipe.folder / name, debian)
     sample = Path("examples") / "graphsage"
     shutil.copytree(ROOT / sample, context / sample, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    _open_to_all(context / "examples")
     return {"PACKAGES": digest_files(context, [debian])}

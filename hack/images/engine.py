@@ -54,7 +54,7 @@ class Docker:
         stream(bound(["docker", "save", "--output", str(archive), tag]), quiet, log=self._log)
 
     def tidy(self, recipe: Recipe, tag: str) -> None:
-        listed = output(["docker", "image", "ls", "--format", "json", recipe.repository])
+        listed = output(["docker", "image", "ls", "--format", "{{json .}}", recipe.repository])
         names = [f"{each['Repository']}:{each['Tag']}" for each in map(json.loads, listed.splitlines())]
         if old := [name for name in names if name != tag and not name.endswith(":<none>")]:
             succeeds(["docker", "image", "rm", *old])  # one that a container uses stays
