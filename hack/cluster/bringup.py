@@ -22,7 +22,7 @@ from hack.cluster.parts import CONTROL_PLANE, NODE_PARTS, Part, parts
 from hack.cluster.paths import SOURCES
 from hack.cluster.preflight import check_networks, check_ports
 from hack.cluster.process import Daemons, wait_for
-from hack.cluster.settings import FAKE_NODE, NODE, PORTS_OF
+from hack.cluster.settings import FAKE_NODE, NODE, PORTS_OF, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +52,7 @@ class Bringup:
 
     def __init__(self, paths: Paths, settings: Settings, containerd: str) -> None:
         self._paths = paths
-        self._settings = settings
+        self.settings = settings
         self._daemons = Daemons(paths.pids, paths.logs)
         self._parts = parts(paths, settings, self.program, containerd)
         self.containerd = Containerd(paths.containerd_socket, paths.cache / "loaded.json")
@@ -63,19 +63,17 @@ class Bringup:
         return running, [name for name in ORDER if name not in running]
 
     def up(self, note: Callable[[str], None]) -> None:
-        """Start what does not run. Where nothing runs, what an earlier one left behind is removed before."""
+        """Start what does not run; where nothing runs, `clear` is to be called before."""
         running, dead = self.alive()
-        if not running:
-            note("clearing what an earlier cluster left")
-            self._clear()
         if dead:
             held = frozenset(port for name in running for port in PORTS_OF.get(name, ()))
-            check_ports(self._settings.ports, held)
-            check_networks(self._settings)
+            check_ports(self.settings.ports, held)
+            check_networks(self.settings)
             if not running:  # those that run have read the old ones
-                pki.ensure_pki(self._paths.pki, self._settings, pki.now_utc())
+                pki.ensure_pki(self._paths.pki, self.settings, pki.now_utc())
             self._write_files()
-        prepare_host(self._settings)
+            self._paths.settings.write_text(written(self.settings))
+        prepare_host(self.settings)
         if dead:
             self._start_all(note)
         note("waiting for the nodes")
@@ -91,7 +89,7 @@ class Bringup:
             self.containerd.clear()
         for name in ("containerd", *reversed(CONTROL_PLANE)):
             self._daemons.stop(name)
-        self._clear()
+        self.clear()
         self._paths.kubeconfig.unlink(missing_ok=True)
 
     def nodes(self) -> str:
@@ -112,8 +110,9 @@ class Bringup:
         tool = next(tool for tool in TOOLS.values() if name == tool.name or name in tool.parts)
         return home(tool, self._paths) / name
 
-    def _clear(self) -> None:
-        release_host(self._paths, self._settings)
+    def clear(self) -> None:
+        """Remove what is left of a cluster that does not run: processes of pods, mounts, rules, state."""
+        release_host(self._paths, self.settings)
         for path in self._paths.cluster.glob("*"):
             if path.name not in KEPT:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -124,7 +123,7 @@ class Bringup:
         if plugins is None:
             raise ClusterError("the CNI plugins are not installed: `up` installs them")
         resolv = RESOLV.read_text(errors="replace") if RESOLV.exists() else ""
-        for name, text in config_files(paths, self._settings, plugins, resolv).items():
+        for name, text in config_files(paths, self.settings, plugins, resolv).items():
             target = paths.config / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)
@@ -132,7 +131,7 @@ class Bringup:
             target = paths.kubeconfig if client == "admin" else paths.config / f"{client}.kubeconfig"
             files = [(paths.pki / name).read_bytes() for name in ("ca.crt", f"{client}.crt", f"{client}.key")]
             target.touch(mode=0o600)
-            target.write_text(pki.kubeconfig(self._settings.server, *files))
+            target.write_text(pki.kubeconfig(self.settings.server, *files))
         for folder in (paths.etcd, paths.volumes, paths.containerd_state, paths.kubelet):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         kubectl(paths)

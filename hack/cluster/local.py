@@ -15,6 +15,7 @@ from hack.cluster.commands import system_path
 from hack.cluster.errors import ClusterError
 from hack.cluster.packages import install_packages, missing_packages
 from hack.cluster.paths import short
+from hack.cluster.settings import read
 from hack.cluster.status import Status
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hack.cluster.paths import Paths
-    from hack.cluster.report import Report
+    from hack.cluster.report import Report, Step
     from hack.cluster.settings import Settings
 
 __all__ = ("Local", "announcement")
@@ -47,7 +48,7 @@ class Local:
         with self._alone():
             self._provide(report)
             with report.step("cluster") as step:
-                self._bringup().up(step.note)
+                self._start(step)
 
     def down(self) -> None:
         preflight.this_machine()
@@ -97,11 +98,25 @@ class Local:
             ensure(NEEDED, self._paths, step.note)
             step.note(f"{TOOLS['kubernetes'].version}, built once, in {short(self._paths.cache)}")
 
+    def _start(self, step: Step) -> None:
+        earlier = self._bringup()
+        if earlier.alive()[0]:  # it stays as it was begun, whatever the environment says now
+            earlier.up(step.note)
+            if earlier.settings != self._settings:
+                step.note("running already, by other settings (down, up)")
+            return
+        step.note("clearing what an earlier cluster left")
+        earlier.clear()
+        self._bringup().up(step.note)
+
     def _bringup(self) -> Bringup:
+        """By the settings of the cluster that is or was there, else by those of the environment."""
+        there = self._paths.settings
+        settings = (read(there.read_text()) if there.exists() else None) or self._settings
         containerd = shutil.which("containerd", path=system_path())
         if containerd is None:
             raise ClusterError("containerd is not installed: `up` installs it")
-        return Bringup(self._paths, self._settings, containerd)
+        return Bringup(self._paths, settings, containerd)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

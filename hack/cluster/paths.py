@@ -39,6 +39,11 @@ class Paths:
         return self.cache / "cluster.log"
 
     @property
+    def settings(self) -> Path:
+        """What the running cluster was begun with."""
+        return self.cluster / "settings.json"
+
+    @property
     def pki(self) -> Path:
         return self.cluster / "pki"
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from ipaddress import IPv4Network
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,17 @@ from hack.cluster.errors import ClusterError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ("FAKE_NODE", "NODE", "PORTS_OF", "Ports", "Settings", "settings_from", "variable")
+__all__ = (
+    "FAKE_NODE",
+    "NODE",
+    "PORTS_OF",
+    "Ports",
+    "Settings",
+    "read",
+    "settings_from",
+    "variable",
+    "written",
+)
 
 NODE = "local-0"
 FAKE_NODE = "kwok-0"
@@ -106,6 +117,21 @@ def settings_from(environ: Mapping[str, str] | None = None) -> Settings:
         pods=_network(given, "DGLOP_POD_NET", own.pods),
         services=_network(given, "DGLOP_SERVICE_NET", own.services),
     )
+
+
+def written(settings: Settings) -> str:
+    """The settings as text, for those who come to a running cluster with other ones."""
+    return json.dumps(asdict(settings), default=str)
+
+
+def read(text: str) -> Settings | None:
+    """The settings out of such a text; None where it is not one."""
+    try:
+        given = json.loads(text)
+        pods, services = IPv4Network(given.pop("pods")), IPv4Network(given.pop("services"))
+        return Settings(ports=Ports(**given.pop("ports")), pods=pods, services=services, **given)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
 
 
 def _network(given: Mapping[str, str], name: str, otherwise: IPv4Network) -> IPv4Network:

@@ -14,7 +14,7 @@ from hack.cluster.local import announcement
 from hack.cluster.paths import paths_from
 from hack.cluster.provider import choose
 from hack.cluster.report import PlainReport
-from hack.cluster.settings import Ports, settings_from
+from hack.cluster.settings import Ports, read, settings_from, written
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,16 @@ def test_another_network_moves_the_bridge_and_the_api_with_it() -> None:
 def test_what_is_no_network_or_too_small_is_refused(text: str) -> None:
     with pytest.raises(ClusterError, match="DGLOP_POD_NET"):
         settings_from({"DGLOP_POD_NET": text})
+
+
+def test_settings_are_found_again_as_they_were_written() -> None:
+    settings = settings_from({"DGLOP_POD_NET": "10.1.0.0/16", "DGLOP_PORT_ETCD": "7001", "DGLOP_NAME": "x"})
+    assert read(written(settings)) == settings
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"pods": "x"}', '{"ports": {"unknown": 1}}'])
+def test_what_is_half_written_or_of_another_version_is_no_settings(text: str) -> None:
+    assert read(text) is None
 
 
 def test_everything_lies_under_the_folder_that_the_environment_names(tmp_path: Path) -> None:
