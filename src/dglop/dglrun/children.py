@@ -56,7 +56,7 @@ class Children:
         prefixed: bool = True,
         orphaned: Optional[Callable[[int, int], Optional[ChildExit]]] = None,
     ) -> None:
-        """`orphaned(pid, status)` is asked about each reaped stranger; its ChildExit is told like a child's."""
+        """`orphaned(pid, status)` is asked about each reaped stranger; its ChildExit counts as a child's."""
         self._orphaned = orphaned
         self._emit = emit
         self._prefixed = prefixed

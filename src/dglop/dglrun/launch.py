@@ -28,6 +28,11 @@ class Shape:
     port_base: int
     master_port: int
 
+    @property
+    def processes(self) -> int:
+        """How many of this Worker compute at the same time: more threads than CPUs slow all of them down."""
+        return self.servers + self.trainers * (1 + self.samplers)
+
     @classmethod
     def from_env(cls, env: Env) -> Shape:
         """Raises Refusal (ConfigInvalid)."""

@@ -137,7 +137,7 @@ class _Worker:
             shape=shape,
             peers=peers,
             paths=(listed, config),
-            threads=max(1, cpu_count() // shape.trainers),
+            threads=max(1, cpu_count() // shape.processes),
             base=base,
         )
         for command in plan:
@@ -146,6 +146,7 @@ class _Worker:
                 self._events.put(end)
                 return
         self._mark_ready(there=True)
+        self._out.say("%d children are started" % len(plan))
         if self._identity.index == 0:
             self._poster = self._make_poster()
             self._poster.start()
