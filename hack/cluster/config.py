@@ -20,6 +20,19 @@ if TYPE_CHECKING:
 __all__ = ("config_files",)
 
 
+# images cannot be pulled again: never collect them, and let pods run on a disk that is nearly full
+KEEP = {
+    "imageGCHighThresholdPercent": 100,
+    "imageGCLowThresholdPercent": 99,
+    "evictionHard": {
+        "memory.available": "50Mi",
+        "nodefs.available": "1%",
+        "nodefs.inodesFree": "1%",
+        "imagefs.available": "1%",
+    },
+}
+
+
 def config_files(paths: Paths, settings: Settings, cni_plugins: Path, resolv: str) -> Mapping[str, str]:
     """Every file of the configuration folder, by its name there; `resolv` is the host's own resolv.conf."""
     return {
@@ -120,15 +133,7 @@ def kubelet(paths: Paths, settings: Settings) -> dict[str, Any]:
         "resolvConf": str(paths.config / "resolv.conf"),
         "podLogsDir": str(paths.cluster / "pod-logs"),
         "volumePluginDir": str(paths.cluster / "volume-plugins"),
-        # images cannot be pulled again: never collect them, and let pods run on a disk that is nearly full
-        "imageGCHighThresholdPercent": 100,
-        "imageGCLowThresholdPercent": 99,
-        "evictionHard": {
-            "memory.available": "50Mi",
-            "nodefs.available": "1%",
-            "nodefs.inodesFree": "1%",
-            "imagefs.available": "1%",
-        },
+        **KEEP,
         "serializeImagePulls": False,
         "maxPods": 200,  # of the 254 addresses
         "registerNode": True,

@@ -84,7 +84,6 @@ def _apiserver(paths: Paths, settings: Settings, program: Callable[[str], Path])
     certificate, key = _pair(paths, "apiserver")
     etcd_certificate, etcd_key = _pair(paths, "apiserver-etcd")
     kubelet_certificate, kubelet_key = _pair(paths, "apiserver-kubelet")
-    proxy_certificate, proxy_key = _pair(paths, "front-proxy")
     argv = _flags(
         program("kube-apiserver"),
         advertise_address=settings.gateway,
@@ -108,16 +107,24 @@ def _apiserver(paths: Paths, settings: Settings, program: Callable[[str], Path])
         service_cluster_ip_range=settings.services,
         tls_cert_file=certificate,
         tls_private_key_file=key,
-        requestheader_client_ca_file=pki / "ca.crt",
-        requestheader_allowed_names="front-proxy",
-        requestheader_username_headers="X-Remote-User",
-        requestheader_group_headers="X-Remote-Group",
-        requestheader_extra_headers_prefix="X-Remote-Extra-",
-        proxy_client_cert_file=proxy_certificate,
-        proxy_client_key_file=proxy_key,
+        **_front_proxy(paths),
         profiling="false",
     )
     return Part("kube-apiserver", argv, f"{settings.server}/readyz")
+
+
+def _front_proxy(paths: Paths) -> dict[str, object]:
+    """What aggregated API servers, such as a metrics server, would trust the API server by."""
+    certificate, key = _pair(paths, "front-proxy")
+    return {
+        "requestheader_client_ca_file": paths.pki / "ca.crt",
+        "requestheader_allowed_names": "front-proxy",
+        "requestheader_username_headers": "X-Remote-User",
+        "requestheader_group_headers": "X-Remote-Group",
+        "requestheader_extra_headers_prefix": "X-Remote-Extra-",
+        "proxy_client_cert_file": certificate,
+        "proxy_client_key_file": key,
+    }
 
 
 def _controllers(paths: Paths, settings: Settings, program: Callable[[str], Path]) -> list[Part]:
