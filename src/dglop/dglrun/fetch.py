@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -132,7 +133,7 @@ class Fetcher:
     def _ask_manifest(self) -> Manifest:
         answer = self.server.get("/manifest")
         try:
-            with answer.body:
+            with contextlib.closing(answer):
                 manifest = Manifest.from_json(json.loads(answer.body.read().decode("utf-8")))
         except (ValueError, OSError) as error:
             raise Cut("%s/manifest: %s" % (self.server.url, error)) from error

@@ -44,11 +44,16 @@ class Corrupt(Exception):  # noqa: N818
 
 @dataclass
 class Answer:
-    """A response whose head has been read; `body` yields its bytes."""
+    """A response whose head has been read; `body` yields its bytes. To be closed."""
 
     status: int
     manifest_hash: str
     body: http.client.HTTPResponse
+    connection: http.client.HTTPConnection
+
+    def close(self) -> None:
+        self.body.close()
+        self.connection.close()
 
 
 class PartsServer:
@@ -77,8 +82,11 @@ class PartsServer:
         if response.status not in (200, 206, 416):
             text = response.reason
             response.close()
+            connection.close()
             raise Cut("%s%s answers %d %s" % (self.url, path, response.status, text))
-        return Answer(response.status, response.headers.get(contract.MANIFEST_HASH_HEADER, ""), response)
+        return Answer(
+            response.status, response.headers.get(contract.MANIFEST_HASH_HEADER, ""), response, connection
+        )
 
 
 def partial_path(folder: str, wanted: PartFile) -> str:
@@ -115,7 +123,7 @@ def _receive(
     digest, have = begun
     headers = {"Range": "bytes=%d-" % have, "If-Range": '"%s"' % wanted.sha256} if have else {}
     answer = server.get("/files/" + quote(wanted.path), headers)
-    with contextlib.closing(answer.body):
+    with contextlib.closing(answer):
         if answer.manifest_hash != manifest_hash:
             raise ServerChanged
         if answer.status != 206:
@@ -143,15 +151,14 @@ def _read(server: PartsServer, body: http.client.HTTPResponse, size: int, got: i
 def _begun(partial: str, size: int) -> Tuple[hashlib._Hash, int]:
     digest, have = hashlib.sha256(), 0
     try:
+        if os.path.getsize(partial) > size:
+            os.unlink(partial)
         with open(partial, "rb") as file:
             for block in iter(lambda: file.read(_BLOCK), b""):
                 digest.update(block)
                 have += len(block)
     except FileNotFoundError:
         return digest, 0
-    if have > size:
-        os.unlink(partial)
-        return hashlib.sha256(), 0
     return digest, have
 
 

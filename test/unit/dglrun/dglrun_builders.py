@@ -45,19 +45,19 @@ def environment(tmp_path: Path, index: int = 0, **more: str) -> dict[str, str]:
     return env | more
 
 
-def write_dgl_parts(folder: Path, num_parts: int = 2, **changes: Any) -> dict[str, Any]:
+def write_dgl_parts(folder: Path, parts: int = 2, **changes: Any) -> dict[str, Any]:
     """What dgl.distributed.partition_graph leaves in `folder`; returns the config that it wrote."""
     config: dict[str, Any] = {
         "graph_name": "digits",
-        "num_parts": num_parts,
+        "num_parts": parts,
         "num_nodes": 1797,
         "num_edges": 24680,
         "part_method": "metis",
         "node_map": {"_N": [[0, 900], [900, 1797]]},
     }
-    for part in range(num_parts):
+    for part in range(parts):
         (folder / f"part{part}").mkdir(parents=True, exist_ok=True)
-        paths = {name: f"part{part}/{name}.dgl" for name in ("graph", "node_feats", "edge_feats")}
+        paths = {name: f"part{part}/{name}.dgl" for name in ("graph", "node_feat", "edge_feat")}
         for number, path in enumerate(paths.values()):
             (folder / path).write_bytes(bytes([part, number]) * 5000)
         config[f"part-{part}"] = {name.replace("graph", "part_graph"): path for name, path in paths.items()}
