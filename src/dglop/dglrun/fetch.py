@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, Mapping, Optional
 from . import contract
 from .ending import Ending, Refusal
 from .env import Env, Identity
-from .layout import LayoutError, clear_parts, parts_identity
+from .layout import LayoutError, check_latched, clear_parts, parts_identity
 from .manifest import Manifest, ManifestError, PartFile, load_manifest, save_manifest, verify_files
 from .output import Stdout
 from .transfer import Corrupt, Cut, PartsServer, ServerChanged, download, no_space
@@ -60,25 +60,15 @@ def _verify_claim(folder: str, part: int, num_parts: int, latched: Optional[str]
             size = 0
         else:
             found = manifest.hash
-            _check_latched(found, latched)
+            check_latched(found, latched)
             mine = manifest.of_part(part)
             verify_files(folder, mine)
             size = sum(file.size for file in mine)
     except (ManifestError, LayoutError, OSError) as error:
         sentence = "the parts in %s are refused: %s" % (folder, error)
         raise Refusal("PartsCorrupt", contract.EXIT_CORRUPT, sentence) from error
-    _check_latched(found, latched)
+    check_latched(found, latched)
     return {"manifest": found, "bytes": size, "resumed": 0, "reused": True}
-
-
-def _check_latched(found: str, latched: Optional[str]) -> None:
-    if latched is not None and latched != found:
-        raise Refusal(
-            "PartsChanged",
-            contract.EXIT_RETRYABLE,
-            "the parts have manifest %s, this attempt is for %s: parts of two partitionings are never mixed"
-            % (found, latched),
-        )
 
 
 @dataclass
@@ -124,7 +114,7 @@ class Fetcher:
             except Cut as cut:
                 self._wait(tries, str(cut), limit=None)
                 tries += 1
-        _check_latched(manifest.hash, self.latched)
+        check_latched(manifest.hash, self.latched)
         if self.part >= manifest.num_parts:
             sentence = "there are %d parts, this Worker needs part %d" % (manifest.num_parts, self.part)
             raise Refusal("PartsChanged", contract.EXIT_RETRYABLE, sentence)

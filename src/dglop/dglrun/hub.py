@@ -11,8 +11,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional
 
+from . import contract
 from .arbiter import Arbiter
-from .failure import LOST, Failure
+from .failure import DIED, LOST, Failure
 from .rendezvous import Refused, Who, common_address, different_parts, missing, refusal
 from .wire import Channel, Gone, same_proof, sign
 
@@ -78,6 +79,17 @@ class Hub:
             channel.close()
 
     def _run(self) -> None:
+        try:
+            self._loop()
+        finally:
+            if not self._closing:
+                # a defect of ours: nobody may wait for a hub that is gone
+                lines = ("the hub of worker-0 has ended, see its log",)
+                host = self._host
+                code = contract.EXIT_RETRYABLE
+                self._end(Failure(host.index, host.pod, DIED, "rendezvous", code, lines=lines))
+
+    def _loop(self) -> None:
         now = time.monotonic()
         deadline, beat = now + self._patience.rendezvous, now
         self._check_met()

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Tuple
 
 from . import contract
+from .ending import Refusal
 from .manifest import inside, load_manifest, sha256_of
 
-__all__ = ("Layout", "LayoutError", "clear_parts", "parts_identity", "read_layout")
+__all__ = ("Layout", "LayoutError", "check_latched", "clear_parts", "parts_identity", "read_layout")
 
 _PART_FOLDER = re.compile(r"part[0-9]+\Z")
 _PART_KEY = re.compile(r"part-([0-9]+)\Z")
@@ -101,6 +102,17 @@ def parts_identity(folder: str, num_parts: int) -> Tuple[str, str]:
     if manifest.num_parts != num_parts:
         raise LayoutError("there are %d parts for %d Workers" % (manifest.num_parts, num_parts))
     return manifest.hash, os.path.join(folder, manifest.config)
+
+
+def check_latched(found: str, latched: Optional[str]) -> None:
+    """Raises Refusal (PartsChanged) when the attempt is for other parts than those with hash `found`."""
+    if latched is not None and latched != found:
+        raise Refusal(
+            "PartsChanged",
+            contract.EXIT_RETRYABLE,
+            "the parts have manifest %s, this attempt is for %s: parts of two partitionings are never mixed"
+            % (found, latched),
+        )
 
 
 def _the_config(folder: str) -> Tuple[str, Dict[str, Any]]:

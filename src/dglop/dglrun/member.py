@@ -42,7 +42,7 @@ class Member:
         self._token, self._tell, self._say = token, tell, say
         self._channel: Optional[Channel] = None
         self._stop = threading.Event()
-        self._met = False
+        self._met = self._told = False
         self._host = "worker-0"
 
     def start(self) -> None:
@@ -61,6 +61,13 @@ class Member:
             self._channel.close()
 
     def _run(self) -> None:
+        try:
+            self._loop()
+        finally:
+            if not self._told and not self._stop.is_set():
+                self._lost("can be heard no more: the link has ended, see the log")  # a defect of ours
+
+    def _loop(self) -> None:
         deadline = time.monotonic() + self._patience.rendezvous
         said = ""
         while not self._stop.is_set():
@@ -130,9 +137,11 @@ class Member:
                 self._host = str(message["peers"][0]["pod"])
             if message["t"] == "refused":
                 raise Gone(str(message.get("sentence")))
+            if message["t"] in ("verdict", "alldone"):
+                self._told = True
             if message["t"] != "beat":
                 self._tell(message)
-            if message["t"] in ("verdict", "alldone"):
+            if self._told:
                 return
 
     def _beat(self, channel: Channel, stop: threading.Event) -> None:
@@ -159,6 +168,7 @@ class Member:
         )
 
     def _tell_failure(self, failure: Failure) -> None:
+        self._told = True
         self._tell({"t": "verdict", "failure": failure.to_json()})
 
 

@@ -17,7 +17,7 @@ from .events import ChildrenEnded, Events, Told
 from .failure import DIED, STOPPED, Failure, ending_of, stop_ending
 from .hub import Hub
 from .launch import ip_config, launch_plan, server_names, trainer_names, write_whole
-from .layout import LayoutError, parts_identity
+from .layout import LayoutError, check_latched, parts_identity
 from .machine import cpu_count, gloo_interface, oom_kills
 from .manifest import ManifestError
 from .member import Member
@@ -83,6 +83,7 @@ class _Worker:
             for name in (contract.READY_NAME, contract.IP_CONFIG_NAME, contract.PROGRESS_NAME):
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(settings.path(name))
+            check_latched(manifest, settings.latched)
         except (LayoutError, ManifestError) as error:
             raise Refusal("PartsCorrupt", contract.EXIT_CORRUPT, "no usable parts: %s" % error) from error
         except OSError as error:
@@ -208,7 +209,8 @@ class _Worker:
             link.send({"t": "failed", "failure": failure.to_json(), "age": time.monotonic() - began})
         elif end.name in self._training:
             self._training.discard(end.name)
-            if not self._training and self._own_failure is None:
+            if not self._training:
+                # also after a server's error: if all are done within moments it was one of its ending
                 link.send({"t": "done"})
 
     def _stop(self, link: Union[Hub, Member], number: int) -> Ending:

@@ -31,7 +31,7 @@ exec(order)
 NAMES = ("server-0", "trainer-0", "trainer-1")
 SHORT = {
     contract.ENV_HEARTBEAT_SECONDS: "0.2",
-    contract.ENV_LOST_SECONDS: "1.5",
+    contract.ENV_LOST_SECONDS: "10",
     contract.ENV_VERDICT_SECONDS: "1.5",
     contract.ENV_RENDEZVOUS_TIMEOUT_SECONDS: "30",
     contract.ENV_SERVER_EXIT_SECONDS: "0.2",

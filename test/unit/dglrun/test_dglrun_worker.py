@@ -161,7 +161,7 @@ def test_a_worker_that_is_killed_whole_is_a_lost_peer(make_gang: MakeGang, index
 def test_a_frozen_worker_is_a_lost_peer_even_if_a_trainer_dies_of_it_first(
     make_gang: MakeGang, index: int
 ) -> None:
-    workers = make_gang().start()
+    workers = make_gang(**{contract.ENV_LOST_SECONDS: "1.5"}).start()
     for worker in workers:
         worker.order("server-0", WAIT_FOR_EVER)
     frozen, other = workers[index], workers[1 - index]
@@ -298,3 +298,18 @@ def wait_for_line(worker: Worker, text: str) -> str:
                     return rest
                 rest = ""
             assert worker.process.poll() is None, worker.log
+
+
+def test_a_server_that_fails_while_it_ends_after_all_training_does_no_harm(make_gang: MakeGang) -> None:
+    first, second = make_gang(**{contract.ENV_VERDICT_SECONDS: "60"}).start()
+    train(second)
+    first.order("server-0", "os.abort()")
+    wait_for_line(first, "server-0 ended: signal 6")
+    for worker in (first, second):
+        worker.order("trainer-0", "sys.exit(0)")
+    assert [first.wait(), second.wait()] == [(0, {}), (0, {})]
+
+
+def test_a_worker_with_other_parts_than_the_latched_ones_does_not_begin(make_gang: MakeGang) -> None:
+    code, message = make_gang().start_one(0, **{contract.ENV_MANIFEST_HASH: "0" * 64}).wait()
+    assert (code, message["reason"]) == (contract.EXIT_RETRYABLE, "PartsChanged")
