@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from kubernetes.aio.client.rest import RESTClientObject
@@ -52,6 +53,8 @@ class Link:
         configuration.client_session_kwargs = {
             # Nothing may pile up from answer to answer, and the API server has no cookies.
             "cookie_jar": aiohttp.DummyCookieJar(),
+            # It would read ~/.netrc and the environment's proxies in a thread for every request.
+            "trust_env": False,
             "read_bufsize": _BUFFER,
         }
         try:
@@ -60,7 +63,7 @@ class Link:
             raise ConfigError(
                 f"the TLS files {', '.join(loaded.files)} cannot be used: {problem}"
             ) from problem
-        self.arguments = _arguments(configuration)
+        self.arguments = _arguments(configuration, loaded.host)
 
     def session(self, *, watch: bool) -> aiohttp.ClientSession:
         pool = self._watch if watch else self._rest
@@ -100,15 +103,22 @@ def _stat(path: str) -> tuple[int, int, int]:
     return (found.st_ino, found.st_mtime_ns, found.st_size)
 
 
+def _environment_proxy(host: str) -> str | None:
+    """The proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY mean for `host`."""
+    url = urlsplit(host)
+    proxy = getproxies().get(url.scheme)
+    return proxy if proxy and not proxy_bypass(url.hostname or "") else None
+
+
 def _pool(configuration: Any, size: int) -> Any:
     configuration.connection_pool_maxsize = size
     return _Rest(configuration)
 
 
-def _arguments(configuration: Any) -> dict[str, Any]:
+def _arguments(configuration: Any, host: str) -> dict[str, Any]:
     pairs = (
         ("server_hostname", configuration.tls_server_name),
-        ("proxy", configuration.proxy),
+        ("proxy", configuration.proxy or _environment_proxy(host)),
         ("proxy_headers", configuration.proxy_headers),
     )
     return {key: value for key, value in pairs if value}

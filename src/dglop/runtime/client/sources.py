@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import yaml
 from kubernetes.aio import config as official
 from kubernetes.aio.client import Configuration
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ("Loaded", "load")
 
 _HOST, _PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
+# What the official loader raises, beside its own error, for files of the wrong shape.
+_LOADER_BUGS = (OSError, ValueError, KeyError, TypeError, AttributeError)
 _TOKEN = "BearerToken"  # noqa: S105 - the official client's name for the entry
 
 
@@ -122,7 +125,7 @@ async def _kubeconfig(config: ClientConfig, paths: str) -> Loaded:
             client_configuration=configuration,
             persist_config=False,
         )
-    except (official.ConfigException, OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
+    except (official.ConfigException, yaml.YAMLError, *_LOADER_BUGS) as problem:
         raise ConfigError(f"the kubeconfig {paths} cannot be used: {problem}") from problem
     context = loader.current_context["context"]
     if "token" not in vars(loader) and not configuration.cert_file and _has_plugin(loader):

@@ -39,7 +39,15 @@ def test_a_time_without_a_zone_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("500m", "0.5"), ("1.5Gi", "1610612736"), (2, "2"), ("1e3", "1000"), ("4k", "4000"), (".5", "0.5"), ("1E", "1e18")],
+    [
+        ("500m", "0.5"),
+        ("1.5Gi", "1610612736"),
+        (2, "2"),
+        ("1e3", "1000"),
+        ("4k", "4000"),
+        (".5", "0.5"),
+        ("1E", "1e18"),
+    ],
 )
 def test_quantities_are_read(text: str | int, value: str) -> None:
     assert parse_quantity(text) == Decimal(value)
