@@ -37,7 +37,8 @@ Progress, worker-0 to the operator
 ``POST <ENV_STATUS_URL>``, ``Authorization: Bearer <content of ENV_STATUS_TOKEN_FILE>``, JSON
 ``{"jobUID", "attempt": int, "progressPercentage": int, "estimatedRemainingSeconds": int,
 "metrics": [{"name": str, "value": str}], "final": bool}``; percentage and remaining time only where known;
-at most once in 10 s, the final one always. Any 2xx is success; failures are logged once and never fatal.
+at most once in 10 s, the final one of a success always. Any 2xx is success; failures are logged once and
+never fatal.
 
 Termination messages
 --------------------
@@ -55,8 +56,8 @@ Success (exit 0):
 Failure: ``{"cause": ..., "process": ..., "exitCode": int, "lines": [str, ...], ...}``
 
 - ``cause: "self"``: the failure began here; this one decides the attempt. ``process`` is ``trainer-0``,
-  ``server-0``, ``partition``, ``fetch``, ``rendezvous`` or ``config``; ``exitCode`` is the code of the
-  container too; ``signal`` (int) where a signal ended it, then exitCode is 128 + signal; ``oom: true`` where
+  ``trainer-0/sampler`` (one that its trainer did not notice), ``server-0``, ``partition``, ``fetch``,
+  ``rendezvous`` or ``config``; ``exitCode`` is the code of the container too; ``signal`` (int) where a signal ended it, then exitCode is 128 + signal; ``oom: true`` where
   the kernel killed it for memory; ``reason`` is one CamelCase word where dglrun itself judged (see
   REASONS); ``lines`` are the process's last lines, or one sentence of dglrun's own.
 - ``cause: "peer"``: ended because of another pod, exit EXIT_PEER. ``pod`` names it, ``process`` what
