@@ -57,7 +57,8 @@ Failure: ``{"cause": ..., "process": ..., "exitCode": int, "lines": [str, ...], 
 
 - ``cause: "self"``: the failure began here; this one decides the attempt. ``process`` is ``trainer-0``,
   ``trainer-0/sampler`` (one that its trainer did not notice), ``server-0``, ``partition``, ``fetch``,
-  ``rendezvous`` or ``config``; ``exitCode`` is the code of the container too; ``signal`` (int) where a signal ended it, then exitCode is 128 + signal; ``oom: true`` where
+  ``rendezvous`` or ``config``; ``exitCode`` is the code of the container too;
+  ``signal`` (int) where a signal ended it, then exitCode is 128 + signal; ``oom: true`` where
   the kernel killed it for memory; ``reason`` is one CamelCase word where dglrun itself judged (see
   REASONS); ``lines`` are the process's last lines, or one sentence of dglrun's own.
 - ``cause: "peer"``: ended because of another pod, exit EXIT_PEER. ``pod`` names it, ``process`` what
