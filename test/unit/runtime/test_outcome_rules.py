@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What follows from a result or an error, and the patch that a status change makes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dglop.errors import AlreadyExistsError, ConflictError, TerminalError
+from dglop.runtime.difference import merge_difference
+from dglop.runtime.outcome import Next, ReconcileTimeoutError, outcome_of_error, outcome_of_result
+from dglop.runtime.ownwrites import PATIENCE_SECONDS, OwnWrites, is_older
+from dglop.runtime.reconcile import Request, Result
+
+REQUEST = Request("default", "hello")
+
+
+@pytest.mark.parametrize(
+    ("result", "next_", "label"),
+    [
+        (None, Next.FORGET, "success"),
+        (Result(), Next.FORGET, "success"),
+        (Result(requeue_after=timedelta(0)), Next.FORGET, "success"),
+        (Result(requeue_after=timedelta(seconds=5)), Next.AFTER, "requeue_after"),
+        (Result(requeue_after=timedelta(seconds=5), requeue=True), Next.AFTER, "requeue_after"),
+        (Result(requeue=True), Next.BACK_OFF, "requeue"),
+    ],
+)
+def test_a_result_decides_what_comes_next(result, next_, label):
+    outcome = outcome_of_result(result)
+    assert (outcome.next, outcome.result, outcome.is_error) == (next_, label, False)
+
+
+@pytest.mark.parametrize(
+    ("error", "next_", "flags"),
+    [
+        (OSError("x"), Next.BACK_OFF, (True, False, False, False)),
+        (TerminalError("x"), Next.GIVE_UP, (True, True, False, False)),
+        (KeyError("x"), Next.BACK_OFF, (True, False, True, False)),
+        (ReconcileTimeoutError("x"), Next.BACK_OFF, (True, False, False, True)),
+        (TimeoutError("of a request"), Next.BACK_OFF, (True, False, False, False)),
+        (ConflictError(409, "Conflict", "x"), Next.BACK_OFF, (False, False, False, False)),
+        (AlreadyExistsError(409, "AlreadyExists", "x"), Next.BACK_OFF, (True, False, False, False)),
+    ],
+)
+def test_an_error_decides_what_comes_next_and_what_is_counted(error, next_, flags):
+    outcome = outcome_of_error(error)
+    assert outcome.next is next_
+    assert (outcome.is_error, outcome.is_terminal, outcome.is_bug, outcome.is_timeout) == flags
+
+
+def test_what_is_gone_is_null_and_lists_are_replaced_as_a_whole():
+    before = {"a": 1, "b": {"c": 1, "d": 2}, "e": [1, 2], "same": {"x": 1}}
+    after = {"a": 1, "b": {"c": 3}, "e": [1], "same": {"x": 1}, "new": {}}
+    assert merge_difference(before, after) == {"b": {"c": 3, "d": None}, "e": [1], "new": {}}
+
+
+def test_true_and_one_are_different():
+    assert merge_difference({"a": 1}, {"a": True}) == {"a": True}
+
+
+json_values = st.recursive(
+    st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=8,
+)
+json_objects = st.dictionaries(st.sampled_from("abcd"), json_values, max_size=4)
+
+
+def apply(target, patch):
+    result = dict(target)
+    for name, value in patch.items():
+        if value is None:
+            result.pop(name, None)
+        elif isinstance(value, dict):
+            inner = result.get(name)
+            result[name] = apply(inner if isinstance(inner, dict) else {}, value)
+        else:
+            result[name] = value
+    return result
+
+
+@given(json_objects, json_objects)
+def test_the_patch_leads_from_one_state_to_the_other(before, after):
+    patch = merge_difference(before, after)
+    assert apply(before, patch) == after
+    assert bool(patch) == (repr(before) != repr(after)) or before == after
+
+
+@pytest.mark.parametrize(
+    ("version", "other", "older"),
+    [("9", "10", True), ("10", "9", False), ("10", "10", False), ("abc", "abd", True), ("abc", "abc", False)],
+)
+def test_versions_compare_as_numbers_where_they_are_numbers(version, other, older):
+    assert is_older(version, other) is older
+
+
+def test_an_object_is_stale_until_the_cache_shows_the_write():
+    writes = OwnWrites()
+    writes.wrote(REQUEST, "20", 0.0)
+    assert writes.is_stale(REQUEST, "19", 1.0)
+    assert not writes.seen(REQUEST, "19")
+    assert writes.seen(REQUEST, "21")
+    assert not writes.is_stale(REQUEST, "21", 1.0)
+    assert len(writes) == 0
+
+
+def test_a_write_that_nobody_waited_for_wakes_nobody():
+    writes = OwnWrites()
+    writes.wrote(REQUEST, "20", 0.0)
+    assert not writes.seen(REQUEST, "20")
+
+
+def test_a_write_that_never_shows_up_is_given_up():
+    writes = OwnWrites()
+    writes.wrote(REQUEST, "20", 0.0)
+    assert writes.is_stale(REQUEST, "19", PATIENCE_SECONDS - 1)
+    assert not writes.is_stale(REQUEST, "19", PATIENCE_SECONDS)
