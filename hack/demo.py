@@ -72,8 +72,9 @@ class Follower:
 def _failure(job: dict[str, Any]) -> str:
     """The cause in a sentence, the last lines of the pod that caused it, and a command that looks closer."""
     status = job["status"]
-    failed = next((each for each in status.get("conditions", []) if each["type"] == "Failed"), {})
-    cause = status.get("lastFailure", {})
+    conditions: list[dict[str, Any]] = status.get("conditions", [])
+    failed = next((each for each in conditions if each["type"] == "Failed"), {})
+    cause: dict[str, Any] = status.get("lastFailure", {})
     name = job["metadata"]["name"]
     lines = [f"{failed.get('reason', 'Failed')}: {failed.get('message', 'no message')}"]
     if cause.get("message"):

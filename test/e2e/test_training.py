@@ -46,8 +46,8 @@ def test_digits_are_learned_and_every_phase_is_seen_once_in_order(jobs: Jobs, ku
     progress = seen.distinct("digits", lambda each: status(each).get("trainer", {}).get("progressPercentage"))
     assert progress, "training progress never reached the status"
     assert progress == sorted(progress)
-    metrics = {each["name"]: float(each["value"]) for each in status(job)["trainer"]["metrics"]}
-    assert metrics["testAccuracy"] > 0.9
+    metrics = {each["name"]: each["value"] for each in status(job)["trainer"]["metrics"]}
+    assert float(metrics["testAccuracy"]) > 0.9
     header, row = kubectl.out("get", "dgljobs", "-n", jobs.namespace).splitlines()
     assert header.split() == ["NAME", "STATE", "WORKERS", "PARTS", "RESTARTS", "PROGRESS", "AGE"]
     assert row.split()[:2] == ["digits", "Completed"]
