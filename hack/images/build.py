@@ -135,5 +135,5 @@ def build_images(report: Report, names: Sequence[str] = ()) -> list[BuiltImage]:
             key = image_key(recipe)  # again: sources may have changed while another build was waited for
             image = known_image(recipe, key, folder)
             built.append(image or _build(recipe, key, folder, engine, step))
-        step.note(", ".join(map(str, built)))
+        step.note(", ".join(image.short for image in built))
     return built

@@ -28,6 +28,11 @@ class BuiltImage:
     unpacked_bytes: int
     compressed_bytes: int
 
+    @property
+    def short(self) -> str:
+        """Name and both sizes in a few letters, for a line of progress."""
+        return f"{self.name} {megabytes(self.unpacked_bytes)} ({megabytes(self.compressed_bytes)})"
+
     def __str__(self) -> str:
         return f"{self.name} {megabytes(self.unpacked_bytes)} ({megabytes(self.compressed_bytes)} compressed)"
 

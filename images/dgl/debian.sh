@@ -26,6 +26,7 @@ install() {
   apt-get update
   # shellcheck disable=SC2086
   DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends $packages
+  apt-get clean
   rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin
   slim
 }
