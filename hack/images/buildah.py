@@ -65,9 +65,13 @@ class Buildah:
         inputs = digest_files(recipe.folder, [packages, *([script] if script else [])])
         name = f"localhost/dglop-base-{recipe.name}"
         tag = f"{name}:{digest_text(SUITE, inputs, *DPKG)}"
-        if self._has(tag):
-            return tag
-        names = read_packages(packages)
+        if not self._has(tag):
+            self._make_base(recipe, script, tag, note)
+        self._drop([each for each in self._tags(name) if each != tag])
+        return tag
+
+    def _make_base(self, recipe: Recipe, script: Path | None, tag: str, note: Callable[[str], None]) -> None:
+        names = read_packages(recipe.folder / "packages.txt")
         note(f"{recipe.name}: Debian root with {len(names)} packages and what they need")
         container = output(self._argv("from", "--quiet", "scratch")).strip()
         target = Path(output(self._argv("mount", container)).strip())
@@ -76,8 +80,6 @@ class Buildah:
         self._run("umount", container)
         note(f"{recipe.name}: storing the Debian root")
         self._run("commit", "--quiet", "--rm", container, tag)
-        self._drop([each for each in self._tags(name) if each != tag])
-        return tag
 
     def build(self, context: Path, tag: str, arguments: Mapping[str, str]) -> None:
         given = [f"--build-arg={name}={value}" for name, value in arguments.items()]
