@@ -86,6 +86,8 @@ class Store:
         key = new.key
         old = self._items.get(key)
         if old is not None:
+            if old.uid == new.uid and old.resource_version == new.resource_version:
+                return []  # the one that is there has its views decoded already
             self._unindex(old)
         self._items[key] = new
         self._index(new)
@@ -93,7 +95,7 @@ class Store:
             return [Delta(None, new)]
         if old.uid != new.uid:
             return [Delta(old, None, final_state_unknown=True), Delta(None, new)]
-        return [Delta(old, new)] if old.resource_version != new.resource_version else []
+        return [Delta(old, new)]
 
     def remove(self, last: Cached) -> Deltas:
         """Drops an object; `last` is its last state."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 
 from dglop.runtime.api import Resource
 from dglop.runtime.cache import CONTROLLER_INDEX, NAMESPACE_INDEX, Cached, Delta, Meta, Owner, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 POD = Resource("", "v1", "Pod", "pods")
 

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Informers as their users see them: whole states, health, selections; over real sockets."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from dglop.errors import CacheNotSyncedError
+from dglop.runtime.api import Resource
+from dglop.runtime.cache import Cache, Informer, Limits
+from dglop.testing.scripted_replies import (
+    drop,
+    event,
+    items,
+    status,
+    stream,
+)
+
+if TYPE_CHECKING:
+    from dglop.testing.scripted import Exchange, ScriptedServer, Seen
+from dglop.testing.scripted_cache import Hearer, pod
+
+pytestmark = pytest.mark.scripted
+
+POD = Resource("", "v1", "Pod", "pods")
+NODE = Resource("", "v1", "Node", "nodes", namespaced=False)
+
+
+async def started(cache: Cache, kind: Resource = POD) -> tuple[Informer, Hearer]:
+    informer, hearer = cache.informer(kind), Hearer()
+    informer.add_handler(hearer)
+    await cache.start()
+    return informer, hearer
+
+
+def watches(seen: Seen) -> bool:
+    return seen.is_watch
+
+
+async def test_trouble_with_one_kind_leaves_the_others_alone_and_shows(
+    server: ScriptedServer, make_cache: Any
+) -> None:
+    node = {"kind": "Node", "metadata": {"name": "x", "uid": "u", "resourceVersion": "3"}}
+    server.on(lambda seen: seen.path.endswith("/nodes") and not seen.is_watch, items([node], "3"))
+    server.on(
+        lambda seen: seen.path.endswith("/pods"), drop, drop, drop, items([pod("a", 5)], "10"), stream()
+    )
+    server.watches(stream())
+    cache = make_cache(streams=False)
+    nodes = cache.informer(NODE)
+    pods, hearer = await started(cache)
+    await nodes.wait_synced(10)
+    await hearer.until("+a@5!")
+    await cache.wait_synced(10)
+    assert nodes.health.last_error == ""
+    assert "GET /api/v1/pods" in pods.health.last_error
+
+
+async def test_initial_events_that_do_not_end_lead_to_a_list_within_a_bound(
+    server: ScriptedServer, make_cache: Any
+) -> None:
+    server.on(lambda seen: "sendInitialEvents" in seen.query, stream(event("ADDED", pod("a", 5))))
+    server.lists(items([pod("a", 5)], "10"))
+    server.watches(stream())
+    cache = make_cache(limits=Limits(initial=0.05))
+    informer, _ = await started(cache)
+    await cache.wait_synced(10)
+    assert "initial events had not ended" in informer.health.last_error
+
+
+async def test_a_server_without_initial_events_is_listed(server: ScriptedServer, make_cache: Any) -> None:
+    server.on(
+        lambda seen: "sendInitialEvents" in seen.query,
+        status(422, "Invalid", "sendInitialEvents is forbidden"),
+    )
+    server.lists(items([pod("a", 5)], "10"))
+    server.watches(stream())
+    cache = make_cache()
+    _, hearer = await started(cache)
+    await cache.wait_synced(10)
+    assert hearer.heard == ["+a@5!"]
+
+
+async def test_a_list_in_pages_is_one_state(server: ScriptedServer, make_cache: Any) -> None:
+    server.lists(items([pod("a", 1)], "9", token="t"), items([pod("b", 2)], "9"))
+    server.watches(stream())
+    cache = make_cache(streams=False)
+    informer, hearer = await started(cache)
+    await cache.wait_synced(10)
+    assert hearer.heard == ["+a@1!", "+b@2!"]
+    first, second, _ = await server.until(3)
+    assert (first.query["limit"], first.query["resourceVersion"]) == ("500", "0")
+    assert second.query == {"limit": "500", "continue": "t"}
+    assert len(informer.store) == 2
+
+
+async def test_an_object_of_another_kind_in_the_stream_is_left_out(
+    server: ScriptedServer, make_cache: Any
+) -> None:
+    server.lists(items([], "1"))
+    server.watches(stream(event("ADDED", {**pod("x", 2), "kind": "Node"}), event("ADDED", pod("a", 3))))
+    _, hearer = await started(make_cache(streams=False))
+    await hearer.until("+a@3")
+    assert hearer.heard == ["+a@3"]
+
+
+async def test_an_unsynced_cache_says_so_instead_of_being_empty(
+    server: ScriptedServer, make_cache: Any
+) -> None:
+    server.on(lambda _: True, status(403, "Forbidden", "pods is forbidden"))
+    cache = make_cache(streams=False)
+    with pytest.raises(CacheNotSyncedError, match="pods is not cached"):
+        cache.get(POD, "a", "n")
+    informer, _ = await started(cache)
+    await server.until(2)
+    with pytest.raises(CacheNotSyncedError, match="pods"):
+        cache.list(POD)
+    with pytest.raises(CacheNotSyncedError, match=r"pods: .* pods is forbidden"):
+        await informer.wait_synced(0.05)
+
+
+async def test_metadata_alone_is_asked_for_where_that_is_enough(
+    server: ScriptedServer, make_cache: Any
+) -> None:
+    bare = {"kind": "PartialObjectMetadata", "metadata": pod("b", 3)["metadata"]}
+    server.lists(items([pod("a", 1)], "2"))
+    server.watches(stream(event("ADDED", bare)))
+    cache = make_cache(streams=False)
+    informer, hearer = cache.informer(POD, metadata_only=True), Hearer()
+    informer.add_handler(hearer)
+    await cache.start()
+    await hearer.until("+b@3")
+    first, second = server.requests
+    assert "as=PartialObjectMetadataList;" in first.headers["accept"]
+    assert "as=PartialObjectMetadata;" in second.headers["accept"]
+
+
+async def test_each_namespace_has_its_own_watch_and_all_share_a_store(
+    server: ScriptedServer, make_cache: Any
+) -> None:
+    server.on(lambda seen: "/x/" in seen.path and not seen.is_watch, items([pod("a", 1)], "2"))
+    server.lists(items([], "2"))
+    server.watches(stream())
+    cache = make_cache(streams=False, namespaces=("x", "y"), selectors={POD: "app=z"})
+    informer, _ = await started(cache)
+    await cache.wait_synced(10)
+    await server.until(4)
+    assert {each.path for each in server.requests} == {
+        "/api/v1/namespaces/x/pods",
+        "/api/v1/namespaces/y/pods",
+    }
+    assert {each.query["labelSelector"] for each in server.requests} == {"app=z"}
+    assert len(informer.store) == 1
+
+
+async def test_stopping_closes_the_watches(server: ScriptedServer, make_cache: Any) -> None:
+    closed = asyncio.Event()
+
+    async def reply(exchange: Exchange) -> None:
+        await exchange.start(200)
+        await exchange.gone()
+        closed.set()
+
+    server.lists(items([], "1"))
+    server.watches(reply)
+    cache = make_cache(streams=False)
+    await started(cache)
+    await server.until(1, watches)
+    await cache.stop()
+    await closed.wait()
