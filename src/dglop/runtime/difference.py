@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ("merge_difference",)
+__all__ = ("is_touched", "merge_difference")
 
 
 def merge_difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
@@ -27,3 +27,15 @@ def merge_difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dic
         elif name not in before or old != value or type(old) is not type(value):
             patch[name] = value
     return patch
+
+
+def is_touched(patch: Mapping[str, Any], before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether a field that the merge patch *patch* writes differs between *before* and *after*."""
+    for name, value in patch.items():
+        old, new = before.get(name), after.get(name)
+        if isinstance(value, dict) and isinstance(old, dict) and isinstance(new, dict):
+            if is_touched(value, old, new):
+                return True
+        elif old != new or (name in before) is not (name in after):
+            return True
+    return False

@@ -16,6 +16,7 @@ from dglop.runtime.invoke import invoke
 from dglop.runtime.outcome import Next, outcome_of_error, outcome_of_result
 from dglop.runtime.ownwrites import OwnWrites
 from dglop.runtime.reconcile import Request
+from dglop.runtime.statuswrite import write_status
 
 if TYPE_CHECKING:
     from dglop.runtime.cache import Cached
@@ -80,13 +81,14 @@ class Worker(Generic[T]):
             return None
         try:
             return await self._reconcile(item, log, reconcile_id)
-        except Exception as error:  # noqa: BLE001 - the worker's edge: one object must not end the controller
+        except Exception as error:
             outcome = outcome_of_error(error)
-            if outcome.is_bug or not outcome.is_error:
-                method, detail = (log.exception, {}) if outcome.is_bug else (log.info, {"error": str(error)})
+            if outcome.is_bug:
+                log.exception("Reconciler failed")
+            elif outcome.is_error:
+                log.error("Reconciler failed", error=f"{type(error).__name__}: {error}")  # noqa: TRY400
             else:
-                method, detail = log.error, {"error": f"{type(error).__name__}: {error}"}
-            method("Reconciler failed" if outcome.is_error else "Reconciled on old data", **detail)
+                log.debug("Reconciled on old data", error=str(error))
             return outcome
 
     async def _reconcile(self, item: Item[Request], log: Log, reconcile_id: str) -> Outcome | None:
@@ -123,7 +125,7 @@ class Worker(Generic[T]):
         before = _status_of(obj)
         result = await invoke(controller.reconcile, obj, ctx, timeout=controller.reconcile_timeout)
         if before is not None:
-            await self._write_status(before, _status_of(obj) or {}, ctx)
+            await self._write_status(cached, before, _status_of(obj) or {}, ctx)
         if ctx.resource_version != cached.meta.resource_version:
             self._own_writes.wrote(ctx.request, ctx.resource_version, self._env.clock.monotonic())
         return result
@@ -135,21 +137,23 @@ class Worker(Generic[T]):
         ctx.event(cached, "Unreadable", str(error), type="Warning", now=True)
         raise TerminalError(str(error)) from error
 
-    async def _write_status(self, before: dict[str, Any], after: dict[str, Any], ctx: Context) -> None:
+    async def _write_status(
+        self, cached: Cached, before: dict[str, Any], after: dict[str, Any], ctx: Context
+    ) -> None:
         patch = merge_difference(before, after)
         if not patch:
             return
-        # The precondition makes a decision on old data fail instead of overwriting what it did not see.
-        body = {"metadata": {"resourceVersion": ctx.resource_version}, "status": patch}
-        namespace = ctx.request.namespace or None
         try:
-            written = await self._env.client.patch(
-                self._controller.resource, ctx.request.name, namespace, body, subresource="status"
+            ctx.resource_version = await write_status(
+                self._env.client,
+                self._controller.resource,
+                ctx.request,
+                patch,
+                read=cached.to_dict,
+                version=ctx.resource_version,
             )
         except NotFoundError:
             ctx.log.info("Object was gone before its status was written")
-            return
-        ctx.resource_version = str(written["metadata"]["resourceVersion"])
 
     async def _gone(self, request: Request) -> None:
         self._own_writes.forget(request)

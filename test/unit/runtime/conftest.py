@@ -60,8 +60,9 @@ class MemoryApi:
     async def _store(self, path, type_, obj, old):
         async with self._news:
             self.version += 1
-            metadata = {"uid": f"uid-{self.version}", "generation": 1, **(old or {}).get("metadata", {})}
-            metadata |= obj.get("metadata", {})
+            known = (old or {}).get("metadata", {})
+            kept = {name: known[name] for name in ("uid", "generation") if name in known}
+            metadata = {"uid": f"uid-{self.version}", "generation": 1, **obj.get("metadata", {}), **kept}
             metadata["resourceVersion"] = str(self.version)
             if old is not None and obj.get("spec") != old.get("spec"):
                 metadata["generation"] += 1

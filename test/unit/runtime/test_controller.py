@@ -15,6 +15,7 @@ from pydantic import Field
 
 from dglop import Context, CustomResource, Manager, Request, Result, Settings, Spec, Status, TerminalError
 from dglop.errors import ConfigError
+from dglop.runtime.finalizer import finalize
 from dglop.runtime.log import make_log
 from dglop.runtime.predicate import generation_changed
 
@@ -160,6 +161,54 @@ async def test_a_conflict_is_tried_again_without_an_error(api):
     async with manager:
         await settled(api, manager, lambda: "status" in api.objects[f"{PATH}/hello"])
     assert api.objects[f"{PATH}/hello"]["status"] == {"said": ["changed meanwhile"]}
+    assert value(manager, "controller_runtime_reconcile_errors_total", controller="greeting") == 0
+
+
+async def test_a_foreign_status_field_written_meanwhile_costs_no_second_reconciliation(api):
+    calls = 0
+
+    async def reconcile(obj: Greeting, ctx: Context) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            await api.put(f"{PATH}/hello", greeting(status={"progress": 50}))
+            api.holds_watches = True
+        obj.status.mood = "fine"
+
+    await api.put(f"{PATH}/hello", greeting())
+    manager = make_manager(api)
+    manager.controller(Greeting, reconcile)
+    async with manager:
+        await settled(api, manager, lambda: "mood" in api.objects[f"{PATH}/hello"].get("status", {}))
+    assert calls == 1
+    assert api.objects[f"{PATH}/hello"]["status"] == {"progress": 50, "mood": "fine"}
+
+
+async def test_a_finalizer_and_the_status_are_written_in_one_reconciliation_and_cleanup_comes_before_removal(
+    api,
+):
+    cleaned = asyncio.Event()
+
+    async def reconcile(obj: Greeting, ctx: Context) -> None:
+        async def cleanup() -> None:
+            assert api.objects[f"{PATH}/hello"]["metadata"]["finalizers"] == ["example.dev/clean"]
+            cleaned.set()
+
+        if await finalize(obj, ctx, "example.dev/clean", cleanup):
+            return
+        obj.status.mood = "fine"
+
+    await api.put(f"{PATH}/hello", greeting())
+    manager = make_manager(api)
+    manager.controller(Greeting, reconcile)
+    async with manager:
+        await settled(api, manager, lambda: "status" in api.objects[f"{PATH}/hello"])
+        obj = api.objects[f"{PATH}/hello"]
+        assert obj["metadata"]["finalizers"] == ["example.dev/clean"]
+        gone = {**obj["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}
+        await api.put(f"{PATH}/hello", {**obj, "metadata": gone})
+        await settled(api, manager, lambda: not api.objects[f"{PATH}/hello"]["metadata"].get("finalizers"))
+    assert cleaned.is_set()
     assert value(manager, "controller_runtime_reconcile_errors_total", controller="greeting") == 0
 
 

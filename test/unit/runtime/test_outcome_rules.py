@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dglop.errors import AlreadyExistsError, ConflictError, TerminalError
-from dglop.runtime.difference import merge_difference
+from dglop.runtime.difference import is_touched, merge_difference
 from dglop.runtime.outcome import Next, ReconcileTimeoutError, outcome_of_error, outcome_of_result
 from dglop.runtime.ownwrites import PATIENCE_SECONDS, OwnWrites, is_older
 from dglop.runtime.reconcile import Request, Result
+from dglop.runtime.statuswrite import is_same_ground
 
 REQUEST = Request("default", "hello")
 
@@ -119,3 +120,36 @@ def test_a_write_that_never_shows_up_is_given_up():
     writes.wrote(REQUEST, "20", 0.0)
     assert writes.is_stale(REQUEST, "19", PATIENCE_SECONDS - 1)
     assert not writes.is_stale(REQUEST, "19", PATIENCE_SECONDS)
+
+
+@pytest.mark.parametrize(
+    ("patch", "after", "touched"),
+    [
+        ({"a": 2}, {"a": 1, "b": {"c": 1}, "other": 5}, False),
+        ({"a": 2}, {"a": 3, "b": {"c": 1}}, True),
+        ({"b": {"c": 2}}, {"a": 1, "b": {"c": 1, "d": 7}}, False),
+        ({"b": {"c": 2}}, {"a": 1, "b": {"c": 9}}, True),
+        ({"b": None}, {"a": 1, "b": {"c": 1, "d": 7}}, True),
+        ({"new": 1}, {"a": 1, "b": {"c": 1}, "new": None}, True),
+    ],
+)
+def test_a_patch_is_touched_where_its_own_fields_changed(patch, after, touched):
+    assert is_touched(patch, {"a": 1, "b": {"c": 1}}, after) is touched
+
+
+def test_a_foreign_field_of_the_status_is_no_reason_to_decide_anew():
+    read = {"metadata": {"generation": 1, "resourceVersion": "1"}, "status": {"phase": "Training"}}
+    fresh = {
+        "metadata": {"generation": 1, "resourceVersion": "2"},
+        "status": {"phase": "Training", "trainer": {"epoch": 3}},
+    }
+    assert is_same_ground({"phase": "Completed"}, read, fresh)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [{"generation": 2}, {"generation": 1, "deletionTimestamp": "t"}, {"generation": 1, "labels": {"a": "b"}}],
+)
+def test_a_change_of_spec_or_metadata_is_a_reason_to_decide_anew(metadata):
+    read = {"metadata": {"generation": 1}, "status": {}}
+    assert not is_same_ground({"phase": "Completed"}, read, {"metadata": metadata, "status": {}})
