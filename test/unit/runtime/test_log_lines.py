@@ -20,11 +20,11 @@ def test_a_line_is_json_with_message_level_time_and_what_was_bound():
 def test_an_error_is_told_with_its_place_and_not_with_what_its_variables_held():
     out, secret = io.StringIO(), "token-1234"
     try:
-        raise ValueError("no such file")
+        int("many")
     except ValueError:
         make_log(stream=out).exception("Reconciler failed")
     line = json.loads(out.getvalue())
-    assert line["error"] == "ValueError: no such file"
+    assert line["error"] == "ValueError: invalid literal for int() with base 10: 'many'"
     assert "test_log_lines.py" in line["stack"][0]
     assert secret not in out.getvalue()
 
