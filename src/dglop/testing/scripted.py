@@ -172,6 +172,9 @@ class ScriptedServer:
                     return
         except ConnectionError:
             return
+        except asyncio.CancelledError:
+            writer.transport.abort()  # a client that is still there need not agree to the end
+            raise
         finally:
             writer.close()
 

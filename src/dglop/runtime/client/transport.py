@@ -137,8 +137,7 @@ class Transport:
                         return
                     error = error_of_answer(answer.status, await _start_of(answer), answer.headers)
                 finally:
-                    # An answer that was read to its end has given its connection back already.
-                    answer.close()
+                    _leave(answer)
             if answer.status != _UNAUTHORIZED:
                 raise error
             yield _Refused(link, authorization, error)
@@ -229,6 +228,18 @@ class _Refused:
     link: Link
     authorization: str | None
     error: ApiError
+
+
+def _leave(answer: aiohttp.ClientResponse) -> None:
+    """Ends an answer; one that was read to its end has given its connection back already.
+
+    Another's connection is dropped at once: closing it politely would wait for the server's part of the
+    TLS shutdown, outside the session's books, and outlive the client.
+    """
+    connection = answer.connection
+    if connection is not None and connection.transport is not None:
+        connection.transport.abort()
+    answer.close()
 
 
 async def _start_of(answer: aiohttp.ClientResponse) -> bytes:

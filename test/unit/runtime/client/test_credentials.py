@@ -7,6 +7,7 @@ import asyncio
 import socket
 import ssl
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,13 +18,11 @@ from dglop.runtime.api import Resource
 from dglop.runtime.client import Client, ClientConfig
 from dglop.runtime.client.sockets import keepalive_socket
 from dglop.runtime.client.sources import load
-from dglop.testing.clock import ManualClock
+from dglop.testing.clock import ManualClock, yield_to_tasks
 from dglop.testing.scripted import Exchange, Reply, ScriptedServer
 from dglop.testing.scripted_replies import answer, items, status, stream
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from dglop.testing.scripted_clock import EagerClock
 
 POD = Resource("", "v1", "Pod", "pods")
@@ -215,6 +214,32 @@ async def test_a_rotated_ca_is_taken_up_without_a_restart(tmp_path: Path, clock:
                 await client.get(POD, "a")
             new.cert_pem.write_to_path(tmp_path / "ca")
             assert await client.get(POD, "a") == WIRE
+
+
+@pytest.mark.scripted
+async def test_leaving_a_stream_drops_its_socket_also_if_the_server_does_not_care(tmp_path: Path) -> None:
+    async def careless(exchange: Exchange) -> None:
+        await exchange.start()
+        await exchange.chunk(b"1\n")
+        exchange.writer.transport.pause_reading()  # type: ignore[attr-defined]
+        await asyncio.Event().wait()
+
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(tmp_path / "ca")
+    async with ScriptedServer(tls=serving(authority)) as server:
+        server.watches(careless)
+        config = ClientConfig(host=server.url, ca_file=tmp_path / "ca")
+        async with await Client.connect(config) as client:
+            lines = client.stream("/w", query={"watch": "true"}, read_idle=9)
+            await anext(lines)
+            before = open_files()
+            await lines.aclose()  # type: ignore[attr-defined]
+            await yield_to_tasks()
+            assert open_files() == before - 1
+
+
+def open_files() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
 @pytest.mark.scripted
