@@ -130,7 +130,10 @@ class Client:
         if not metadata.get("name") and not metadata.get("generateName"):
             raise SchemaError(f"{wire['kind']}: metadata.name is missing, and so is generateName")
         body = await self.raw(
-            "POST", self._collection(obj, wire), query=_dry(dry_run=dry_run), body=_encoded(wire)
+            "POST",
+            self._collection(obj, wire),
+            query={"dryRun": "All"} if dry_run else None,
+            body=_encoded(wire),
         )
         result: T = decode(_kind_of(obj), body)
         return result
@@ -295,7 +298,3 @@ def _encoded(body: Any) -> bytes:
 def _selected(labels: str, fields: str) -> dict[str, str]:
     pairs = (("labelSelector", labels), ("fieldSelector", fields))
     return {key: value for key, value in pairs if value}
-
-
-def _dry(*, dry_run: bool) -> dict[str, str] | None:
-    return {"dryRun": "All"} if dry_run else None
