@@ -195,7 +195,9 @@ def _unlatch(status: DGLJobStatus) -> list[JobEvent]:
         status.replica_statuses[Role.PARTITIONER].created_indexes = ""
         status.replica_statuses[Role.PARTITIONER].completed_indexes = ""
     return [
-        JobEvent(Reason.PARTS_LOST, "The parts went with the Partitioner; they are made again", "Warning")
+        JobEvent(
+            Reason.PARTS_LOST, "The parts went with the Partitioner and are made again when needed", "Warning"
+        )
     ]
 
 
