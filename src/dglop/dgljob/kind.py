@@ -107,7 +107,17 @@ class DGLJobKind(JobKind[DGLJob]):
         return job_objects(job, self._options.tokens)
 
     def last_progress(self, job: DGLJob, observed: Observed) -> datetime | None:  # noqa: ARG002
-        return job.status.trainer.last_updated_time if job.status.trainer else None
+        """The trainer's last report, or the last stage that was reached on the way to it."""
+        status = job.status
+        stages = [
+            status.get(reason) for reason in (Reason.PARTITIONED, Reason.DISPATCHED, Reason.WORKERS_READY)
+        ]
+        times = [each.last_transition_time for each in stages if each]
+        if status.partition:
+            times += [status.partition.start_time, status.partition.completion_time]
+        if status.trainer:
+            times.append(status.trainer.last_updated_time)
+        return max((each for each in times if each), default=None)
 
     def failure_reason(self, job: DGLJob, failure: LastFailure) -> str | None:  # noqa: ARG002
         return Reason.PARTITION_FAILED if failure.replica_type == Role.PARTITIONER else None

@@ -6,12 +6,12 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from dgljob_world import T0, make_job, make_kind
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dglop.common.observed import Observed
 from dglop.common.plan import plan
+from test.unit.dgljob.dgljob_world import T0, make_job, make_kind
 
 WHOLE: dict[str, Any] = {
     "metadata": {"labels": {"a": "b"}, "annotations": {"c": "d"}},

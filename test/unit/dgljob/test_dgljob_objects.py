@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from dgljob_world import UID, World, make_job
-
 from dglop.dgljob import Tokens
+from test.unit.dgljob.dgljob_world import UID, World, make_job
 
 SECRET = f"g-dglrun-{UID[:8]}"
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dgljob_world import World, make_job
+from test.unit.dgljob.dgljob_world import World, make_job
 
 P, W0, W1 = "g-partitioner-0", "g-worker-0", "g-worker-1"
 

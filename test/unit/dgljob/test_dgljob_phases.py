@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import pytest
-from dgljob_world import World, make_job, template
+
+from test.unit.dgljob.dgljob_world import World, make_job, template
 
 WHOLE = ["Pending", "Partitioning", "Partitioned", "Dispatching", "Training", "Completed"]
 CLAIM = {"type": "PVC", "claimName": "parts"}
@@ -180,6 +181,21 @@ def test_a_job_that_is_created_suspended_has_no_pods():
     assert not world.created
     assert not world.objects
     assert world.job.status.start_time is None
+
+
+def test_a_stage_that_is_reached_is_progress():
+    world = World(make_job())
+    assert world.kind.last_progress(world.job, world.observed) is None
+    world.settle()
+    world.wait(60)
+    world.run("g-partitioner-0")
+    world.settle()
+    assert world.kind.last_progress(world.job, world.observed) == world.now
+    world.wait(60)
+    world.partition()
+    world.wait(60)
+    world.train()
+    assert world.kind.last_progress(world.job, world.observed) == world.now
 
 
 def test_a_launcher_beside_workers_waits_until_they_are_ready():

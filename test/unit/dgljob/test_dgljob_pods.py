@@ -6,7 +6,8 @@ from __future__ import annotations
 import copy
 
 import pytest
-from dgljob_world import UID, World, make_job, make_kind, template
+
+from test.unit.dgljob.dgljob_world import UID, World, make_job, make_kind, template
 
 CLAIM = {"type": "PVC", "claimName": "parts"}
 
@@ -106,6 +107,7 @@ def test_a_worker_is_told_who_it_is_and_how_many_there_are():
         "DGLJOB_REPLICA_TYPE": "Worker", "DGLJOB_REPLICA_INDEX": "1", "DGLJOB_NUM_WORKERS": "2",
         "DGLJOB_NUM_PARTS": "2", "DGLJOB_NUM_TRAINERS": "2", "DGLJOB_NUM_SERVERS": "3",
         "DGLJOB_NUM_SAMPLERS": "4", "DGLJOB_RENDEZVOUS_HOST": "g-worker-0.g.t.svc",
+        "DGLJOB_RENDEZVOUS_TIMEOUT_SECONDS": "3600",
         "DGLJOB_RENDEZVOUS_PORT": "29400", "DGLJOB_PORT_BASE": "30050", "MASTER_PORT": "1234",
         "DGLJOB_OUTPUT_DIR": "/dgl_workspace/output", "DGLJOB_WORKSPACE": "/dgl_workspace",
         "DGLJOB_PARTS_DIR": "/dgl_workspace/workload", "DGLJOB_MANIFEST_HASH": "cafe",

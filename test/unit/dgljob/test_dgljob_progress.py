@@ -8,7 +8,6 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from dgljob_world import UID
 
 from dglop.dgljob import Tokens
 from dglop.dgljob.progress import JobRef, ProgressServer
@@ -16,6 +15,7 @@ from dglop.errors import NotFoundError, ServerError
 from dglop.runtime.log import make_log
 from dglop.runtime.serving import HttpRequest
 from dglop.testing.clock import ManualClock
+from test.unit.dgljob.dgljob_world import UID
 
 TOKENS = Tokens(b"k" * 32)
 

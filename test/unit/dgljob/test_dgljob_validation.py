@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import pytest
-from dgljob_world import World, make_job, template
 
 from dglop.dgljob.validation import problems
+from test.unit.dgljob.dgljob_world import World, make_job, template
 
 WORKERS = {"Worker": {"replicas": 2, "template": template()}}
 CLAIM = {"type": "PVC", "claimName": "parts"}

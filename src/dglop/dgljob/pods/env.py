@@ -25,12 +25,15 @@ USERS_TO_CHANGE = frozenset(
     {
         contract.ENV_OUTPUT_DIR,
         contract.ENV_WORKSPACE,
+        contract.ENV_RENDEZVOUS_TIMEOUT_SECONDS,
         contract.ENV_DATASET_NAME,
         contract.ENV_DATASET_URL,
         "DGL_OPERATOR_ENV",
         "DGL_OPERATOR_PHASE_ENV",
     }
 )
+
+_LEAST_PATIENCE = 600
 
 # Upstream's word for what a container does, kept for programs that read it.
 _PHASES = {Role.PARTITIONER: "Partitioner", Role.LAUNCHER: "Launcher_Workload"}
@@ -95,6 +98,8 @@ def _worker_env(ctx: PodContext) -> dict[str, EnvValue]:
         contract.ENV_NUM_SAMPLERS: str(spec.num_samplers),
         contract.ENV_RENDEZVOUS_HOST: ctx.first_worker_host,
         contract.ENV_RENDEZVOUS_PORT: str(contract.RENDEZVOUS_PORT),
+        # a Worker that has its part waits for the others, which may still fetch theirs
+        contract.ENV_RENDEZVOUS_TIMEOUT_SECONDS: str(max(_LEAST_PATIENCE, spec.dispatch.timeout_seconds)),
         contract.ENV_PORT_BASE: str(spec.network.port_base),
         contract.ENV_MASTER_PORT: str(spec.network.master_port),
         contract.ENV_PARTS_TOKEN_FILE: f"{SECRET_DIR}/{PARTS_TOKEN}",
