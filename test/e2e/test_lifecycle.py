@@ -107,7 +107,7 @@ def test_two_jobs_at_once_keep_apart(jobs: Jobs, kubectl: Kubectl) -> None:
 
 def test_a_finished_job_is_removed_after_its_time_to_live(jobs: Jobs, kubectl: Kubectl) -> None:
     jobs.submit(jobs.stand_in("job", seconds=1, runPolicy={"ttlSecondsAfterFinished": 5}))
-    jobs.until_phase("job", "Training")
+    jobs.until_phase("job", "Completed")
     kubectl.until("the job is gone", lambda: jobs.get("job") is None)
 
 

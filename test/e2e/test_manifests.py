@@ -68,7 +68,10 @@ _CONTAINER = (*_WORKER, "template", "spec", "containers", 0)
 _MALFORMED = {
     "no-spec": (_drop("spec"), "spec"),
     "no-replica-specs": (_drop("spec", "dglReplicaSpecs"), "dglReplicaSpecs"),
-    "unknown-replica-type": (_change("spec", "dglReplicaSpecs", "Boss", value={"replicas": 1}), "Boss"),
+    "unknown-replica-type": (
+        _change("spec", "dglReplicaSpecs", "Boss", value={"replicas": 1}),
+        "may have only Launcher",
+    ),
     "unknown-mode": (_change("spec", "partitionMode", value="Magic"), "partitionMode"),
     "unknown-launch-mode": (_change("spec", "launchMode", value="Telepathy"), "launchMode"),
     "mode-not-built-yet": (_change("spec", "launchMode", value="MPI"), "MPI"),

@@ -167,9 +167,9 @@ def test_the_operator_holds_no_right_beyond_the_shipped_rbac(stack: Stack, kubec
         return kubectl.run("auth", "can-i", *words, f"--as={subject}", check=False).stdout.strip() == "yes"
 
     assert may("create", "pods", "-n", "default")
-    assert may("patch", "dgljobs.kubeflow.org/status", "-n", "default")
-    assert not may("create", "pods/exec", "-n", "default")
-    assert not may("get", "pods/log", "-n", "default")
+    assert may("patch", "dgljobs.kubeflow.org", "--subresource=status", "-n", "default")
+    assert not may("create", "pods", "--subresource=exec", "-n", "default")
+    assert not may("get", "pods", "--subresource=log", "-n", "default")
     assert not may("list", "secrets", "-n", "default")
     assert not may("create", "clusterroles")
     pods = kubectl.list("pods", NAMESPACE, _SELECTOR)

@@ -99,7 +99,7 @@ def test_a_trainer_that_exits_1_fails_the_job_and_is_named(jobs: Jobs) -> None:
     assert failed is not None
     assert "digits-worker-1" in failed["message"]
     assert "trainer-0" in failed["message"]
-    assert "exit code 1" in failed["message"]
+    assert "exited with code 1" in failed["message"]
     assert status(job)["lastFailure"]["podName"] == "digits-worker-1"
     assert status(job)["lastFailure"]["exitCode"] == 1
     assert status(job)["completionTime"]

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from dglrun_gang import Gang
 
 from hack.zipapp import build_zipapp
+from test.unit.dglrun.dglrun_gang import Gang
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -69,7 +69,7 @@ def write_dgl_parts(folder: Path, parts: int = 2, **changes: Any) -> dict[str, A
 PARTITION_COMMAND = """
 import os
 from pathlib import Path
-from dglrun_builders import write_dgl_parts
+from test.unit.dglrun.dglrun_builders import write_dgl_parts
 write_dgl_parts(Path(os.environ["DGLJOB_PARTS_DIR"]), int(os.environ["DGLJOB_NUM_PARTS"]))
 """
 

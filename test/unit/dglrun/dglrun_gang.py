@@ -14,9 +14,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from dglrun_builders import environment, free_port, partitioned
-
 from dglop.dglrun import contract
+from test.unit.dglrun.dglrun_builders import environment, free_port, partitioned
 
 CHILD = """
 import os, signal, sys, time

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
-from dglrun_builders import TOKEN, UID, Flaw, environment, free_port, partitioned, parts_server, run
 
 from dglop.dglrun import contract
 from dglop.dglrun.ending import Refusal
@@ -23,6 +22,16 @@ from dglop.dglrun.fetch import Fetcher, fetch
 from dglop.dglrun.layout import clear_parts
 from dglop.dglrun.manifest import load_manifest, verify_files
 from dglop.dglrun.transfer import PartsServer, no_space
+from test.unit.dglrun.dglrun_builders import (
+    TOKEN,
+    UID,
+    Flaw,
+    environment,
+    free_port,
+    partitioned,
+    parts_server,
+    run,
+)
 
 if TYPE_CHECKING:
     from email.message import Message

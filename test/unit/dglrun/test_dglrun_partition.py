@@ -11,11 +11,11 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from dglrun_builders import UID, environment, partitioned, run, write_dgl_parts
 
 from dglop.dglrun import contract
 from dglop.dglrun.layout import LayoutError, clear_parts, read_layout
 from dglop.dglrun.manifest import Manifest, ManifestError, load_manifest, verify_files
+from test.unit.dglrun.dglrun_builders import UID, environment, partitioned, run, write_dgl_parts
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,9 +11,9 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from dglrun_gang import Gang, Worker
 
 from dglop.dglrun import contract
+from test.unit.dglrun.dglrun_gang import Gang, Worker
 
 if TYPE_CHECKING:
     from pathlib import Path
