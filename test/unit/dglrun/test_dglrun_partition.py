@@ -135,7 +135,8 @@ def test_a_partition_told_to_stop_ends_its_command(tmp_path: Path) -> None:
 
 
 def test_the_number_of_cut_edges_is_told_where_the_command_says_it(tmp_path: Path) -> None:
-    program = "from test.unit.dglrun.dglrun_builders import *; import os; p = Path(os.environ['DGLJOB_PARTS_DIR']); "
+    program = "from test.unit.dglrun.dglrun_builders import *; import os; "
+    program += "p = Path(os.environ['DGLJOB_PARTS_DIR']); "
     program += "write_dgl_parts(p); (p / 'dglrun-stats.json').write_text('{\"edgeCut\": 304}')"
     env = environment(tmp_path)
     assert run(env, "partition", "--", sys.executable, "-c", program)[1]["edgeCut"] == 304
