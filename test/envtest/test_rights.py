@@ -76,7 +76,7 @@ async def _operator(kubeconfig: Path, log: Path, *flags: str) -> AsyncIterator[N
     finally:
         process.terminate()
         code = await process.wait()
-    assert code == 0, log.read_text()
+    assert code == 0, log.read_text()  # noqa: ASYNC240
 
 
 def _launcher(namespace: str) -> dict[str, Any]:
