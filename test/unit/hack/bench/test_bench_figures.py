@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from hack.bench.figures import Usage, megabytes, parse_usage, ratio, seconds
+from hack.bench.figures import Usage, megabytes, parse_busy, parse_usage, ratio, seconds
 from hack.bench.machine import memory_bytes, processor
 from hack.bench.section import Section, table
 
@@ -15,6 +15,10 @@ _STATUS = "Name:\ta\nVmHWM:\t   2048 kB\nVmRSS:\t   1024 kB\nno colon here\n"
 
 def test_usage_is_read_from_proc_whatever_the_command_is_called() -> None:
     assert parse_usage(_STAT, _STATUS, 100) == Usage(cpu_seconds=2.0, rss=1024 * 1024, peak_rss=2048 * 1024)
+
+
+def test_the_machine_is_busy_with_all_but_waiting() -> None:
+    assert parse_busy("cpu  100 20 30 4000 500 6 44 9 0 0\ncpu0 1 1 1 1 1 1 1\n", 100) == 2.0
 
 
 @pytest.mark.parametrize(("value", "told"), [(1.234, "1.23 s"), (9.999, "10.00 s"), (68.12, "68.1 s")])

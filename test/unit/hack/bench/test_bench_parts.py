@@ -95,14 +95,15 @@ def test_an_unknown_word_on_the_command_line_is_refused(argv: list[str]) -> None
 
 def test_the_table_of_jobs_tells_the_ratios_of_the_medians() -> None:
     def timed(*walls: float) -> list[Sample]:
-        return [Sample(Timing(wall, 1.0, 2.0, 600)) for wall in walls]
+        return [Sample(Timing(wall, 1.0, 2.0, 20.0, 600)) for wall in walls]
 
     text = section({"ours": timed(13, 12, 99), "peer": timed(65), "plain": timed(6.5)}, parse([])).markdown()
     assert "dglop / training-operator: 0.20" in text
     assert "dglop / plain creation: 2.00" in text
+    assert "13.0 s (12.0 s to 99.0 s)" in text
     assert "client limits of 20 requests/s" in text
 
 
 def test_the_table_of_one_side_tells_no_ratio() -> None:
-    text = section({"plain": [Sample(Timing(6.5, 2.9, 0.1, 600))]}, parse(["--sides=plain"])).markdown()
+    text = section({"plain": [Sample(Timing(6.5, 2.9, 0.1, 13.0, 600))]}, parse(["--sides=plain"])).markdown()
     assert "dglop /" not in text
