@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ("Usage", "megabytes", "middle", "parse_usage", "ratio", "seconds")
+__all__ = ("Usage", "megabytes", "middle", "parse_busy", "parse_usage", "ratio", "seconds")
 
 _UTIME, _STIME = 11, 12  # fields 14 and 15 of /proc/<pid>/stat, counted after the command's closing bracket
 
@@ -37,6 +37,12 @@ def parse_usage(stat: str, status: str, ticks_per_second: int) -> Usage:
 
 def _kibibytes(value: str) -> int:
     return int(value.split(maxsplit=1)[0]) * 1024
+
+
+def parse_busy(stat: str, ticks_per_second: int) -> float:
+    """The CPU seconds that all cores have spent at work since the machine's start, by /proc/stat."""
+    user, nice, system, _idle, _iowait, irq, softirq = map(int, stat.splitlines()[0].split()[1:8])
+    return (user + nice + system + irq + softirq) / ticks_per_second
 
 
 def middle(values: Iterable[float]) -> float:

@@ -131,7 +131,7 @@ def section(samples: dict[str, list[Sample]], options: Options) -> Section:
     notes = [
         f"medians of {options.repeat}; wall is from the first request until every job was seen Succeeded",
         "each operator is a host process under its own service account and RBAC, warmed by one job",
-        "CPU and RSS are the operator's alone",
+        "CPU and RSS are the operator's alone; the machine's CPU is that of all who share its cores",
     ]
     if "ours" in wall and "peer" in wall:
         notes.append(
@@ -147,10 +147,18 @@ def section(samples: dict[str, list[Sample]], options: Options) -> Section:
         "wall, all done",
         "all submitted",
         "p50 to all pods created",
+        "CPU, whole machine",
         "CPU",
         "RSS (peak)",
     )
     return Section("Jobs at scale", header, rows, tuple(notes))
+
+
+def _spread(values: list[float]) -> str:
+    """The median, and the least and most where there are several."""
+    if len(values) == 1:
+        return seconds(values[0])
+    return f"{seconds(middle(values))} ({seconds(min(values))} to {seconds(max(values))})"
 
 
 def _row(title: str, found: list[Sample]) -> tuple[str, ...]:
@@ -159,9 +167,10 @@ def _row(title: str, found: list[Sample]) -> tuple[str, ...]:
     usage = [each.usage for each in found if each.usage is not None]
     return (
         title,
-        seconds(middle(each.wall for each in timings)),
+        _spread([each.wall for each in timings]),
         seconds(middle(each.submitted for each in timings)),
         seconds(middle(each.pods_p50 for each in timings)),
+        seconds(middle(each.busy for each in timings)),
         seconds(middle(cpu)) if cpu else "–",  # noqa: RUF001 - a dash of the right length
         f"{megabytes(middle(u.rss for u in usage))} ({megabytes(middle(u.peak_rss for u in usage))})"
         if usage

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dglop.errors import TooManyRequestsError
 from dglop.runtime.api import Resource
+from hack.bench.figures import parse_busy
 from hack.bench.observe import Observer
 from hack.bench.workload import JOB_LABEL, PODS_EACH
 
@@ -29,11 +32,16 @@ _LIMIT_SECONDS = 1800.0
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds: until all jobs were done, until all was submitted, and the median until a job had its pods."""
+    """
+    Seconds: until all jobs were done, until all was submitted, and the median until a job had its pods.
+
+    `busy` is what all cores of the machine spent meanwhile, whoever used them.
+    """
 
     wall: float
     submitted: float
     pods_p50: float
+    busy: float
     pods: int
 
 
@@ -57,6 +65,7 @@ async def run_load(
     jobs = dict.fromkeys(_job_of(each) for each in manifests)
     observer = Observer(jobs, PODS_EACH, by_pods=resource is None)
     load = _Load(client, namespace, observer, note, len(jobs))
+    before = _busy()
     async with asyncio.timeout(_LIMIT_SECONDS), asyncio.TaskGroup() as group:
         watches = [group.create_task(load.watch(_POD, observer.pod_event))]
         if resource is not None:
@@ -65,7 +74,11 @@ async def run_load(
         await load.finished.wait()
         for watch in watches:
             watch.cancel()
-    return Timing(observer.wall, submitted, observer.pods_p50, observer.pods)
+    return Timing(observer.wall, submitted, observer.pods_p50, _busy() - before, observer.pods)
+
+
+def _busy() -> float:
+    return parse_busy(Path("/proc/stat").read_text(), os.sysconf("SC_CLK_TCK"))
 
 
 def _job_of(manifest: dict[str, Any]) -> str:
