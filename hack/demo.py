@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from dglop.errors import DglopError
 from dglop.runtime.api import Resource
 from dglop.runtime.client import Client, ClientConfig
 from hack import stack as hack_stack
+from hack.cluster.errors import ClusterError
+from hack.cluster.paths import cache_dir
 from hack.cluster.report import choose_report
 
 if TYPE_CHECKING:
@@ -25,7 +28,7 @@ _ROOT = Path(__file__).resolve().parent.parent
 _SAMPLE = _ROOT / "config" / "samples" / "graphsage.yaml"
 _NAMESPACE = "default"
 _JOB = Resource("kubeflow.org", "v1alpha1", "DGLJob", "dgljobs")
-_BAR = 20
+_BAR = 10
 _POLL_SECONDS = 0.25
 
 
@@ -86,10 +89,6 @@ def _failure(job: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _count(value: object) -> str:
-    return f"{int(str(value)):,}".replace(",", " ")
-
-
 def _size(value: float) -> str:
     return f"{value / 1e6:.1f} MB" if value >= 1e5 else f"{value / 1e3:.0f} kB"
 
@@ -99,14 +98,14 @@ def _metrics(status: dict[str, Any]) -> dict[str, str]:
 
 
 def _progress(status: dict[str, Any]) -> str:
-    """One line about training as it stands: a bar, the epoch, the loss, the pace."""
+    """One line about training as it stands: the epoch, the loss, the pace, a bar."""
     percent = int(status.get("trainer", {}).get("progressPercentage", 0))
     full = round(percent * _BAR / 100)
     seen = _metrics(status)
-    words = [f"{'█' * full}{'░' * (_BAR - full)} {percent:>3} %"]
-    words += [f"{name} {seen[name]}" for name in ("epoch", "loss") if name in seen]
+    words = [f"{name} {seen[name][:5]}" for name in ("epoch", "loss") if name in seen]
+    words.append("█" * full + "░" * (_BAR - full))
     if "samplesPerSecond" in seen:
-        words.append(f"{float(seen['samples_per_second']):,.0f} samples/s")
+        words.append(f"{float(seen['samplesPerSecond']):.0f} samples/s")
     return "  ".join(words)
 
 
@@ -136,12 +135,15 @@ async def _follow(follower: Follower, report: Report) -> None:
     await follower.until("Pending", "Partitioning", "Partitioned", "Dispatching", "Training", "Completed")
     report.say(_describe(follower.job["metadata"]["name"], follower.job["spec"]))
     with report.step("partition") as step:
-        step.note("waits for its pod")
-        await follower.until("Partitioned", "Dispatching", "Training", "Completed")
+        while follower.phase in {"Pending", "Partitioning"}:
+            step.note(_waiting(follower.status))
+            await follower.refresh()
         partition = follower.status["partition"]
         step.note(_partition_words(partition))
     with report.step("fetch") as step:
-        await follower.until("Training", "Completed")
+        while follower.phase in {"Partitioned", "Dispatching"}:
+            step.note(_waiting(follower.status))
+            await follower.refresh()
         parts = partition["total"]
         step.note(f"{parts}/{parts} parts, {_size(partition.get('bytes', 0))}, sha256 ok")
     with report.step("train") as step:
@@ -149,6 +151,13 @@ async def _follow(follower: Follower, report: Report) -> None:
             step.note(_progress(follower.status))
             await follower.refresh()
         step.note(_progress(follower.status))
+
+
+def _waiting(status: dict[str, Any]) -> str:
+    """Why nothing runs yet, in the words of the condition; so a pod that cannot start is not a mystery."""
+    conditions: list[dict[str, Any]] = status.get("conditions", [])
+    running = next((each for each in conditions if each["type"] == "Running"), {})
+    return str(running.get("message") or "its pods start")
 
 
 def _partition_words(partition: dict[str, Any]) -> str:
@@ -159,9 +168,11 @@ def _partition_words(partition: dict[str, Any]) -> str:
 
 
 def _conclusion(job: dict[str, Any], stack: Stack, seconds: float) -> str:
-    output = job["spec"].get("output", {}).get("claimName", "")
+    output = job["spec"].get("output", {})
     accuracy = _metrics(job["status"]).get("testAccuracy", "unknown")
-    where = f"volume {output}, file model.pt" if output else "an emptyDir (name a claim in spec.output)"
+    file = "/".join(filter(None, (output.get("subPath"), "model.pt")))
+    claim = output.get("claimName")
+    where = f"volume {claim}, file {file}" if claim else "an emptyDir (name a claim in spec.output)"
     return (
         f"\n  Trained. test accuracy {accuracy} · model in {where} · {seconds:.0f} s in all\n"
         f"  next:  kubectl --kubeconfig {_short(stack.kubeconfig)} get dgljobs      make down"
@@ -185,9 +196,10 @@ async def _demo(report: Report) -> None:
 
 def main() -> int:
     report = choose_report()
+    report.say(f"dglop demo · log: {_short(cache_dir() / 'cluster.log')}")
     try:
         asyncio.run(_demo(report))
-    except (DemoError, RuntimeError) as error:
+    except (DemoError, ClusterError, DglopError, RuntimeError) as error:
         report.say(f"\n  {error}")
         return 1
     except KeyboardInterrupt:

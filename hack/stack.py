@@ -15,6 +15,7 @@ import yaml
 
 from hack import images
 from hack.cluster import binaries, choose_provider
+from hack.cluster.errors import ClusterError
 from hack.cluster.paths import cache_dir
 from hack.cluster.report import choose_report
 
@@ -136,7 +137,11 @@ def apply(stack: Stack, documents: list[dict[str, Any]]) -> None:
 
 
 def main() -> int:
-    stack = bring_up(choose_report())
+    try:
+        stack = bring_up(choose_report())
+    except (ClusterError, RuntimeError) as error:
+        print(f"\n  {error}", file=sys.stderr)
+        return 1
     print(f"\n  next:  export KUBECONFIG={stack.kubeconfig}\n         kubectl get dgljobs -A      make down")
     return 0
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hack import stack
+from hack.cluster.errors import ClusterError
 from hack.cluster.report import Report, choose_report
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -32,6 +33,10 @@ class Outcome:
     skipped: int = 0
     left_out: list[tuple[str, str]] = field(default_factory=list)
 
+    @property
+    def is_empty(self) -> bool:
+        return bool(self.code) and self.passed + self.failed + self.skipped == 0
+
 
 def _prepare(name: str, report: Report) -> dict[str, str]:
     """Bring up what a class of tests needs and say where it is, as environment variables."""
@@ -43,7 +48,12 @@ def _prepare(name: str, report: Report) -> dict[str, str]:
 
 
 def _run(name: str, report: Report, extra: list[str]) -> Outcome:
-    environment = {**os.environ, **_prepare(name, report)}
+    began = time.monotonic()
+    try:
+        environment = {**os.environ, **_prepare(name, report)}
+    except (ClusterError, RuntimeError) as error:
+        report.say(f"\n  {name} tests cannot run: {error}")
+        return Outcome(name=name, code=1, seconds=time.monotonic() - began)
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         counts = Path(folder) / "counts.json"
@@ -63,6 +73,7 @@ def _summary(outcomes: list[Outcome]) -> str:
     total = [sum(getattr(each, what) for each in outcomes) for what in ("passed", "failed", "skipped")]
     lines.append(f"{'all':<10} {total[0]:>6}  {total[1]:>6}  {total[2]:>7}")
     left = [pair for each in outcomes for pair in each.left_out]
+    left += [(each.name, "could not be prepared, see above") for each in outcomes if each.is_empty]
     lines += ["", "not run on this machine:" if left else "not run on this machine: nothing, all tests ran"]
     lines += [f"  {nodeid}: {reason}" for nodeid, reason in left]
     return "\n".join(lines)

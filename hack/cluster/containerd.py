@@ -39,6 +39,8 @@ class Containerd:
         if loaded.get(name) != stamp or name not in self.images():
             output([*self._ctr, "images", "import", "--all-platforms", str(archive)])
             self._notes.write_text(json.dumps({**loaded, name: stamp}))
+            # The samples name the image by this tag, whatever it was built from.
+            output([*self._ctr, "images", "tag", "--force", name, f"{name.rpartition(':')[0]}:dev"])
         if name not in self.images():
             raise ClusterError(
                 f"{archive} was imported, yet containerd has no {name}: build the archive again"

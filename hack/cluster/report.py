@@ -131,6 +131,7 @@ class _RichStep:
         self._update(f"  {self._name:<{NAME_WIDTH}} {escape(text)}")
 
 
-def choose_report(stream: TextIO = sys.stdout) -> Report:
+def choose_report(stream: TextIO | None = None) -> Report:
     """A spinner where `stream` is a terminal, plain lines otherwise."""
+    stream = stream or sys.stdout
     return RichReport(Console(file=stream)) if stream.isatty() else PlainReport(stream)
