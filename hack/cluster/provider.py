@@ -85,4 +85,4 @@ def choose_provider(environ: Mapping[str, str] | None = None) -> Provider:
         return Kind(paths, settings_from(given))
     if choice.name == "local":
         return Local(paths, settings_from(given))
-    raise ClusterError(f"there is no provider {choice.name!r}: use external, kind or local")
+    raise ClusterError(f"DGLOP_PROVIDER is {choice.name!r}: use external, kind or local")
