@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ("is_touched", "merge_difference")
+__all__ = ("is_merged", "is_touched", "merge_difference")
 
 
 def merge_difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
@@ -39,3 +39,18 @@ def is_touched(patch: Mapping[str, Any], before: Mapping[str, Any], after: Mappi
         elif old != new or (name in before) is not (name in after):
             return True
     return False
+
+
+def is_merged(patch: Mapping[str, Any], state: Mapping[str, Any]) -> bool:
+    """Whether *state* is already what merging *patch* would make of it."""
+    for name, value in patch.items():
+        found = state.get(name)
+        if value is None:
+            if name in state:
+                return False
+        elif isinstance(value, dict):
+            if not isinstance(found, dict) or not is_merged(value, found):
+                return False
+        elif found != value:
+            return False
+    return True

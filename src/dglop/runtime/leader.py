@@ -129,6 +129,9 @@ class LeaderElector:
             stop = asyncio.create_task(self._stop.wait(), name="election-stop")
             await asyncio.wait({work, stop}, return_when=asyncio.FIRST_COMPLETED)
             was_leading = election.renewed_at is not None
+            if work.done() and (error := work.exception()) is not None:
+                # Nobody campaigns any more: a standby that looks healthy would wait for ever.
+                self._lose(f"leader election cannot work: {error!r}")
             for task in (work, stop):
                 task.cancel()
             await asyncio.gather(work, stop, return_exceptions=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dglop.errors import ConflictError
-from dglop.runtime.difference import is_touched
+from dglop.runtime.difference import is_merged, is_touched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dglop.runtime.client import Client
     from dglop.runtime.reconcile import Request
 
-__all__ = ("is_same_ground", "write_status")
+__all__ = ("is_same_ground", "is_written", "write_status")
 
 # What a decision may rest on besides the spec, which `generation` stands for.
 GROUND = ("uid", "generation", "deletionTimestamp", "labels", "annotations")
@@ -28,10 +28,23 @@ def is_same_ground(patch: Mapping[str, Any], read: Mapping[str, Any], fresh: Map
     It is when spec and metadata are the same and no field of the status that it writes has changed: then
     somebody else, such as the writer of a progress report, has written a field of his own.
     """
+    return _has_same_metadata(read, fresh) and not is_touched(
+        patch, read.get("status") or {}, fresh.get("status") or {}
+    )
+
+
+def is_written(patch: Mapping[str, Any], read: Mapping[str, Any], fresh: Mapping[str, Any]) -> bool:
+    """
+    Whether *fresh* has what *patch* was to write: then the write took effect and only its answer was lost.
+
+    What is to follow a status write, events and counters, would otherwise be lost with the answer.
+    """
+    return _has_same_metadata(read, fresh) and is_merged(patch, fresh.get("status") or {})
+
+
+def _has_same_metadata(read: Mapping[str, Any], fresh: Mapping[str, Any]) -> bool:
     old, new = read.get("metadata") or {}, fresh.get("metadata") or {}
-    if any(old.get(name) != new.get(name) for name in GROUND):
-        return False
-    return not is_touched(patch, read.get("status") or {}, fresh.get("status") or {})
+    return all(old.get(name) == new.get(name) for name in GROUND)
 
 
 async def write_status(
@@ -60,6 +73,8 @@ async def write_status(
         return await write(version)
     except ConflictError:
         fresh = await client.get(resource, request.name, namespace)
+        if is_written(patch, read(), fresh):
+            return str(fresh["metadata"]["resourceVersion"])
         if not is_same_ground(patch, read(), fresh):
             raise
     return await write(str(fresh["metadata"]["resourceVersion"]))

@@ -134,3 +134,17 @@ async def test_an_election_that_cannot_work_says_so(store):
     await leader.lost.wait()
     assert "no kubeconfig" in leader.reason
     await leader.stop()
+
+
+async def test_an_election_that_ends_by_a_defect_is_lost_and_not_silent(store):
+    leader = elector(store)
+    leader.start()
+    await leader.elected.wait()
+
+    async def update(record, version):
+        raise KeyError("metadata")
+
+    store.update = update
+    await leader.lost.wait()
+    assert "KeyError('metadata')" in leader.reason
+    await leader.stop()

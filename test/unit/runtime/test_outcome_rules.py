@@ -14,7 +14,7 @@ from dglop.runtime.difference import is_touched, merge_difference
 from dglop.runtime.outcome import Next, ReconcileTimeoutError, outcome_of_error, outcome_of_result
 from dglop.runtime.ownwrites import PATIENCE_SECONDS, OwnWrites, is_older
 from dglop.runtime.reconcile import Request, Result
-from dglop.runtime.statuswrite import is_same_ground
+from dglop.runtime.statuswrite import is_same_ground, is_written
 
 REQUEST = Request("default", "hello")
 
@@ -153,3 +153,19 @@ def test_a_foreign_field_of_the_status_is_no_reason_to_decide_anew():
 def test_a_change_of_spec_or_metadata_is_a_reason_to_decide_anew(metadata):
     read = {"metadata": {"generation": 1}, "status": {}}
     assert not is_same_ground({"phase": "Completed"}, read, {"metadata": metadata, "status": {}})
+
+
+@pytest.mark.parametrize(
+    ("status", "written"),
+    [
+        ({"phase": "Completed", "partition": {"ready": "2/2", "more": 1}}, True),
+        ({"phase": "Training", "partition": {"ready": "2/2"}}, False),
+        ({"phase": "Completed", "partition": {"ready": "1/2"}}, False),
+        ({"phase": "Completed", "partition": {"ready": "2/2"}, "gone": 1}, False),
+    ],
+)
+def test_a_write_whose_answer_was_lost_is_known_by_what_it_wrote(status, written):
+    patch = {"phase": "Completed", "partition": {"ready": "2/2"}, "gone": None}
+    read = {"metadata": {"generation": 1}, "status": {"phase": "Training", "gone": 1}}
+    assert is_written(patch, read, {"metadata": {"generation": 1}, "status": status}) is written
+    assert not is_written(patch, read, {"metadata": {"generation": 2}, "status": status})
