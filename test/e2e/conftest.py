@@ -11,6 +11,7 @@ import pytest
 
 from hack import stack as hack_stack
 from hack.cluster.report import choose_report
+from test.e2e.executioner import Executioner
 from test.e2e.jobs import Jobs
 from test.e2e.kubectl import Kubectl
 
@@ -52,6 +53,14 @@ def namespace(kubectl: Kubectl, request: pytest.FixtureRequest) -> Iterator[str]
         for what in (["dgljobs,pods,services,events", "-o", "wide"], ["dgljobs", "-o", "yaml"]):
             sys.stdout.write(kubectl.run("get", *what, "-n", name, check=False).stdout)
     kubectl.run("delete", "namespace", name, "--wait=false")
+
+
+@pytest.fixture(scope="session")
+def executioner(kubectl: Kubectl, stack: Stack) -> Iterator[Executioner]:
+    made = Executioner(kubectl, stack.dgl_image)
+    made.start()
+    yield made
+    made.stop()
 
 
 @pytest.fixture

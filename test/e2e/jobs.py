@@ -32,7 +32,9 @@ end.touch()
 """
 
 _STAND_IN_PARTS = """
-import json, os, pathlib
+import json, os, pathlib, sys, time
+for tenth in range(int(sys.argv[1]) * 10):
+    time.sleep(0.1)
 folder, count = pathlib.Path(os.environ["DGLJOB_PARTS_DIR"]), int(os.environ["DGLJOB_NUM_PARTS"])
 folder.mkdir(parents=True, exist_ok=True)
 conf = {"graph_name": "g", "num_parts": count, "num_nodes": 10, "num_edges": 20, "part_method": "random"}
@@ -64,11 +66,13 @@ class Jobs:
             **{"numSamplers": 1, **spec},
         )
 
-    def stand_in(self, name: str, seconds: int = 3, **spec: Any) -> dict[str, Any]:
-        """A job whose programs behave like DGL's and take ``seconds``."""
+    def stand_in(
+        self, name: str, seconds: int = 3, partition_seconds: int = 0, **spec: Any
+    ) -> dict[str, Any]:
+        """A job whose programs behave like DGL's: training takes ``seconds``, partitioning its own."""
         return self._job(
             name,
-            partition=["python3", "-c", _STAND_IN_PARTS],
+            partition=["python3", "-c", _STAND_IN_PARTS, str(partition_seconds)],
             work=["python3", "-c", _STAND_IN, str(seconds)],
             **spec,
         )
@@ -99,6 +103,15 @@ class Jobs:
         job["spec"]["dglReplicaSpecs"] = {"Launcher": {"template": self.template(command)}}
         return job
 
+    def claim(self, name: str) -> dict[str, Any]:
+        """A claim that the pods of one node share."""
+        return {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": name, "namespace": self.namespace},
+            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "64Mi"}}},
+        }
+
     def submit(self, *documents: dict[str, Any]) -> None:
         self.kubectl.apply(*documents)
 
@@ -108,7 +121,7 @@ class Jobs:
     def pod(self, name: str) -> dict[str, Any] | None:
         return self.kubectl.get("pod", name, self.namespace)
 
-    def until_phase(self, name: str, *wanted: str) -> dict[str, Any]:
+    def until_phase(self, name: str, *wanted: str, seconds: float = 300) -> dict[str, Any]:
         """Wait for one of the phases; a job that ended otherwise fails at once, with its own words."""
 
         def probe() -> dict[str, Any] | None:
@@ -119,7 +132,14 @@ class Jobs:
                 raise AssertionError(f"{name} is {phase(job)}, not {' or '.join(wanted)}: {job['status']}")
             return None
 
-        return self.kubectl.until(f"dgljob {name} {' or '.join(wanted)}", probe)
+        return self.kubectl.until(f"dgljob {name} {' or '.join(wanted)}", probe, seconds)
+
+    def until_attempt(self, name: str, wanted: int, seconds: float = 300) -> dict[str, Any]:
+        def probe() -> dict[str, Any] | None:
+            job = self.get(name)
+            return job if job is not None and status(job).get("attempt") == wanted else None
+
+        return self.kubectl.until(f"dgljob {name} in attempt {wanted}", probe, seconds)
 
     def until_pod(self, name: str, claim: str, is_so: Any) -> dict[str, Any]:
         def probe() -> dict[str, Any] | None:

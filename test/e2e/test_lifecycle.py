@@ -8,26 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from test.e2e.jobs import Jobs, condition, phase, status
+from test.e2e.jobs import PHASES, Jobs, condition, phase, status
 
 if TYPE_CHECKING:
     from test.e2e.kubectl import Kubectl
 
-_OWNED = "pods,services,secrets,configmaps,persistentvolumeclaims,roles,rolebindings,serviceaccounts"
+_KINDS = ("pods", "services", "secrets", "configmaps", "persistentvolumeclaims", "networkpolicies")
+_OWNED = ",".join((*_KINDS, "roles", "rolebindings", "serviceaccounts"))
 
 
 def _suspend(jobs: Jobs, name: str, *, on: bool) -> None:
     patch = json.dumps({"spec": {"runPolicy": {"suspend": on}}})
     jobs.kubectl.run("patch", "dgljob", name, "-n", jobs.namespace, "--type=merge", "-p", patch)
-
-
-def _claim(jobs: Jobs, name: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": name, "namespace": jobs.namespace},
-        "spec": {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "64Mi"}}},
-    }
 
 
 def _on_claim(name: str) -> dict[str, Any]:
@@ -61,7 +53,7 @@ def test_a_job_on_emptydir_partitions_again_after_suspension(jobs: Jobs, kubectl
 
 
 def test_a_job_on_a_claim_keeps_its_parts_over_suspension(jobs: Jobs, kubectl: Kubectl) -> None:
-    jobs.submit(_claim(jobs, "parts"), jobs.stand_in("job", seconds=6, **_on_claim("parts")))
+    jobs.submit(jobs.claim("parts"), jobs.stand_in("job", seconds=6, **_on_claim("parts")))
     before, after = _suspend_and_resume(jobs, kubectl, "job")
     assert status(after)["partition"]["manifestHash"] == before
 
@@ -76,26 +68,42 @@ def test_a_job_made_suspended_makes_nothing_until_it_is_resumed(jobs: Jobs, kube
     assert status(jobs.until_phase("job", "Completed"))["startTime"]
 
 
-@pytest.mark.parametrize(
-    "moment", ["Pending", "Partitioning", "Partitioned", "Dispatching", "Training", "Suspended", "Completed"]
-)
-def test_deletion_leaves_no_object_behind(jobs: Jobs, kubectl: Kubectl, moment: str) -> None:
-    before = set(kubectl.out("get", _OWNED, "-n", jobs.namespace, "-o", "name").split())
-    policy = {"suspend": True} if moment == "Suspended" else {}
-    jobs.submit(jobs.stand_in("job", seconds=3, runPolicy=policy))
-    jobs.until_phase("job", moment, *([] if moment == "Suspended" else _later(moment)))
-    kubectl.delete("dgljob", "job", jobs.namespace)
-
-    def clean() -> bool:
-        return set(kubectl.out("get", _OWNED, "-n", jobs.namespace, "-o", "name").split()) <= before
-
-    kubectl.until("all objects of the job are gone", clean)
+def _bring_to(jobs: Jobs, moment: str) -> None:
+    """A job in the phase `moment`, with every kind of object that a job can own."""
+    job = jobs.stand_in("job", seconds=600 if moment == "Restarting" else 3, network={"policy": "JobOnly"})
+    worker = job["spec"]["dglReplicaSpecs"]["Worker"]["template"]["spec"]
+    if moment == "Suspended":
+        job["spec"]["runPolicy"] = {"suspend": True}
+    elif moment == "Failed":
+        worker["containers"][0]["command"] = ["python3", "-c", "raise SystemExit(1)"]
+    elif moment == "Restarting":
+        # This one does not hear SIGTERM: the old pods stay for a while, and new ones must wait.
+        worker["containers"].append({"name": "deaf", "image": jobs.image, "command": ["sleep", "infinity"]})
+        worker["terminationGracePeriodSeconds"] = 8
+    jobs.submit(job)
+    if moment == "Restarting":
+        jobs.until_phase("job", "Training")
+        jobs.kubectl.delete("pod", "job-worker-1", jobs.namespace, "--wait=false")
+    jobs.until_phase("job", moment, *_later(moment))
 
 
 def _later(moment: str) -> list[str]:
     """Short phases may be over before a poll sees them; deletion then happens in the one after."""
-    order = ["Pending", "Partitioning", "Partitioned", "Dispatching", "Training", "Completed"]
-    return order[order.index(moment) + 1 :]
+    return PHASES[PHASES.index(moment) + 1 :] if moment in PHASES else []
+
+
+@pytest.mark.parametrize("moment", [*PHASES, "Failed", "Restarting", "Suspended"])
+def test_deletion_leaves_no_object_behind(jobs: Jobs, kubectl: Kubectl, moment: str) -> None:
+    def owned() -> set[str]:
+        return set(kubectl.out("get", _OWNED, "-n", jobs.namespace, "-o", "name").split())
+
+    before = owned()
+    _bring_to(jobs, moment)
+    if moment not in ("Pending", "Suspended"):
+        kinds = {each.split("/")[0].split(".")[0] for each in owned() - before}
+        assert {"service", "secret", "networkpolicy"} <= kinds
+    kubectl.delete("dgljob", "job", jobs.namespace)
+    kubectl.until("all objects of the job are gone", lambda: owned() <= before)
 
 
 def test_two_jobs_at_once_keep_apart(jobs: Jobs, kubectl: Kubectl) -> None:

@@ -64,42 +64,75 @@ def _drop(*path: Any) -> Callable[[dict[str, Any]], None]:
 
 _WORKER = ("spec", "dglReplicaSpecs", "Worker")
 _CONTAINER = (*_WORKER, "template", "spec", "containers", 0)
-# What is wrong, and a word that the answer must have in it.
+# What is wrong, and words that the answer must have in it.
 _MALFORMED = {
-    "no-spec": (_drop("spec"), "spec"),
-    "no-replica-specs": (_drop("spec", "dglReplicaSpecs"), "dglReplicaSpecs"),
+    "no-spec": (_drop("spec"), "spec: Required value"),
+    "no-replica-specs": (_drop("spec", "dglReplicaSpecs"), "spec.dglReplicaSpecs: Required value"),
     "unknown-replica-type": (
         _change("spec", "dglReplicaSpecs", "Boss", value={"replicas": 1}),
         "may have only Launcher",
     ),
-    "unknown-mode": (_change("spec", "partitionMode", value="Magic"), "partitionMode"),
-    "unknown-launch-mode": (_change("spec", "launchMode", value="Telepathy"), "launchMode"),
-    "mode-not-built-yet": (_change("spec", "launchMode", value="MPI"), "MPI"),
-    "no-worker": (_drop(*_WORKER), "Worker"),
-    "zero-workers": (_change(*_WORKER, "replicas", value=0), "Worker"),
-    "negative-workers": (_change(*_WORKER, "replicas", value=-1), "replicas"),
-    "workers-in-words": (_change(*_WORKER, "replicas", value="two"), "replicas"),
-    "parts-differ-from-workers": (_change("spec", "numPartitions", value=3), "numPartitions"),
+    "unknown-mode": (
+        _change("spec", "partitionMode", value="Magic"),
+        'spec.partitionMode: Unsupported value: "Magic"',
+    ),
+    "unknown-launch-mode": (
+        _change("spec", "launchMode", value="Telepathy"),
+        'spec.launchMode: Unsupported value: "Telepathy"',
+    ),
+    "mode-not-built-yet": (
+        _change("spec", "launchMode", value="MPI"),
+        "launchMode MPI is not built yet; use Direct",
+    ),
+    "no-worker": (_drop(*_WORKER), "dglReplicaSpecs.Worker with at least one replica is needed"),
+    "zero-workers": (
+        _change(*_WORKER, "replicas", value=0),
+        "dglReplicaSpecs.Worker with at least one replica is needed",
+    ),
+    "negative-workers": (_change(*_WORKER, "replicas", value=-1), "Worker.replicas: Invalid value: -1"),
+    "workers-in-words": (_change(*_WORKER, "replicas", value="two"), "Worker.replicas: Invalid value"),
+    "parts-differ-from-workers": (
+        _change("spec", "numPartitions", value=3),
+        "numPartitions must match dglReplicaSpecs.Worker.replicas",
+    ),
     "two-partitioners": (
         _change("spec", "dglReplicaSpecs", "Partitioner", "replicas", value=2),
-        "Partitioner",
+        "dglReplicaSpecs.Partitioner has one replica",
     ),
-    "no-containers": (_change(*_WORKER, "template", "spec", "containers", value=[]), "container"),
-    "no-template": (_drop(*_WORKER, "template"), "template"),
-    "no-command": (_drop(*_CONTAINER, "command"), "command"),
-    "no-image": (_drop(*_CONTAINER, "image"), "image"),
+    "no-containers": (
+        _change(*_WORKER, "template", "spec", "containers", value=[]),
+        "Worker.template.spec.containers is empty",
+    ),
+    "no-template": (_drop(*_WORKER, "template"), "Worker.template.spec must be an object with containers"),
+    "no-command": (_drop(*_CONTAINER, "command"), "container 'dgl' must state command"),
+    "no-image": (_drop(*_CONTAINER, "image"), "container 'dgl' states no image"),
     "bad-quantity": (_change(*_CONTAINER, "resources", value={"limits": {"memory": "lots"}}), "lots"),
-    "bad-clean-policy": (_change("spec", "runPolicy", value={"cleanPodPolicy": "Maybe"}), "cleanPodPolicy"),
+    "bad-clean-policy": (
+        _change("spec", "runPolicy", value={"cleanPodPolicy": "Maybe"}),
+        'runPolicy.cleanPodPolicy: Unsupported value: "Maybe"',
+    ),
     "negative-deadline": (
         _change("spec", "runPolicy", value={"activeDeadlineSeconds": -5}),
-        "activeDeadlineSeconds",
+        "runPolicy.activeDeadlineSeconds: Invalid value: -5",
     ),
-    "foreign-manager": (_change("spec", "runPolicy", value={"managedBy": "somebody/else"}), "managedBy"),
-    "too-many-servers": (_change("spec", "numServers", value=40), "numServers"),
-    "bad-restart-policy": (_change(*_WORKER, "restartPolicy", value="Sometimes"), "restartPolicy"),
-    "name-too-long": (_change("metadata", "name", value="a" * 50), "49"),
-    "name-with-capitals": (_change("metadata", "name", value="Digits"), "name"),
-    "claim-without-name": (_change("spec", "storage", value={"type": "PVC"}), "claim"),
+    "foreign-manager": (
+        _change("spec", "runPolicy", value={"managedBy": "somebody/else"}),
+        "managedBy may be kubeflow.org/dgljob-controller or",
+    ),
+    "too-many-servers": (
+        _change("spec", "numServers", value=40),
+        "numServers is larger than network.portCount",
+    ),
+    "bad-restart-policy": (
+        _change(*_WORKER, "restartPolicy", value="Sometimes"),
+        'Worker.restartPolicy: Unsupported value: "Sometimes"',
+    ),
+    "name-too-long": (_change("metadata", "name", value="a" * 50), "longer than 49 characters"),
+    "name-with-capitals": (_change("metadata", "name", value="Digits"), "lower case"),
+    "claim-without-name": (
+        _change("spec", "storage", value={"type": "PVC"}),
+        "exactly one of claimName and claimTemplate",
+    ),
 }
 
 
@@ -132,12 +165,13 @@ def test_malformed_manifests_are_answered_clearly_and_a_healthy_job_finishes_bes
     jobs: Jobs, healthy: str
 ) -> None:
     unclear = {}
-    for name, (spoil, word) in _MALFORMED.items():
-        job = copy.deepcopy(jobs.stand_in(name))
+    for number, (fault, (spoil, words)) in enumerate(_MALFORMED.items()):
+        # The answer repeats the job's name, which therefore must not say what is wrong.
+        job = copy.deepcopy(jobs.stand_in(f"bad-{number:02d}"))
         spoil(job)
         answer = _answer(jobs, job)
-        if word not in answer:
-            unclear[name] = answer
+        if words not in answer:
+            unclear[fault] = answer
     assert not unclear
     assert len(_MALFORMED) >= 20
     jobs.until_phase(healthy, "Completed")

@@ -13,58 +13,14 @@ from hack.stack import DEPLOYMENT, NAMESPACE
 from test.e2e.jobs import Jobs, phase, status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from hack.stack import Stack
+    from test.e2e.executioner import Executioner
     from test.e2e.kubectl import Kubectl, Watch
 
 _SELECTOR = "control-plane=controller-manager"
 _LEASES = "leases.coordination.k8s.io"
-
-_KILL = """
-import os, pathlib, signal
-killed = 0
-for each in pathlib.Path("/proc").glob("[0-9]*"):
-    try:
-        words = each.joinpath("cmdline").read_bytes().split(b"\\0")
-    except OSError:
-        continue
-    if b"operator" in words and any(word.endswith(b"dglop") for word in words):
-        os.kill(int(each.name), signal.SIGKILL)
-        killed += 1
-assert killed, "no operator process found"
-print("killed", killed)
-"""
-
-
-@pytest.fixture(scope="module")
-def executioner(stack: Stack, kubectl: Kubectl) -> Iterator[str]:
-    """A pod that sees the node's processes: the only honest way to SIGKILL a container's first process."""
-    name, namespace = "executioner", "e2e-executioner"
-    kubectl.run("create", "namespace", namespace)
-    kubectl.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": name, "namespace": namespace},
-            "spec": {
-                "hostPID": True,
-                "terminationGracePeriodSeconds": 0,
-                "containers": [
-                    {
-                        "name": "main",
-                        "image": stack.dgl_image,
-                        "imagePullPolicy": "IfNotPresent",
-                        "command": ["sleep", "infinity"],
-                        "securityContext": {"privileged": True, "runAsUser": 0},
-                    }
-                ],
-            },
-        }
-    )
-    kubectl.run("wait", "--for=condition=Ready", f"pod/{name}", "-n", namespace, "--timeout=120s")
-    yield namespace
-    kubectl.run("delete", "namespace", namespace, "--wait=false")
+_ACCOUNT = "dglop-controller-manager"
+_SLOW_SECONDS = 8
 
 
 def _restarts(kubectl: Kubectl) -> int:
@@ -80,10 +36,13 @@ def _ready(kubectl: Kubectl, wanted: int = 1) -> None:
     kubectl.until(f"{wanted} operators ready", probe)
 
 
-def _sigkill(kubectl: Kubectl, executioner: str) -> None:
-    before = _restarts(kubectl)
-    kubectl.exec("executioner", executioner, "python3", "-c", _KILL)
-    kubectl.until("the operator's container was restarted", lambda: _restarts(kubectl) > before)
+def _names(kubectl: Kubectl) -> list[str]:
+    pods = kubectl.list("pods", NAMESPACE, _SELECTOR)
+    return [pod["metadata"]["name"] for pod in pods if "deletionTimestamp" not in pod["metadata"]]
+
+
+def _sigkill(executioner: Executioner, pod: str) -> None:
+    executioner.kill("dglop", "operator", HOSTNAME=pod)
 
 
 def _assert_no_pod_twice(pods: Watch) -> None:
@@ -91,16 +50,34 @@ def _assert_no_pod_twice(pods: Watch) -> None:
     assert not twice
 
 
+def _slow_at(jobs: Jobs, moment: str) -> dict[str, Any]:
+    """A job that is long enough in the phase `moment` for the operator to die there."""
+    if moment == "Training":
+        return jobs.digits("job", "--epochs", "4", "--epoch-seconds", "2")
+    if moment == "Partitioning":
+        return jobs.stand_in("job", partition_seconds=_SLOW_SECONDS)
+    job = jobs.stand_in("job")
+    slow = {"name": "slow", "image": jobs.image, "command": ["sleep", str(_SLOW_SECONDS)]}
+    job["spec"]["dglReplicaSpecs"]["Worker"]["template"]["spec"]["initContainers"] = [slow]
+    return job
+
+
 @pytest.mark.parametrize("moment", ["Partitioning", "Dispatching", "Training"])
 def test_a_killed_operator_goes_on_where_it_was_and_makes_no_pod_twice(
-    jobs: Jobs, kubectl: Kubectl, executioner: str, moment: str
+    jobs: Jobs, kubectl: Kubectl, executioner: Executioner, moment: str
 ) -> None:
     _ready(kubectl)
+    (operator,) = _names(kubectl)
+    before = _restarts(kubectl)
     with kubectl.watch("pods", jobs.namespace) as pods:
-        jobs.submit(jobs.digits("digits", "--epochs", "4", "--epoch-seconds", "2"))
-        jobs.until_phase("digits", moment)
-        _sigkill(kubectl, executioner)
-        job = jobs.until_phase("digits", "Completed")
+        jobs.submit(_slow_at(jobs, moment))
+        jobs.until_phase("job", moment)
+        _sigkill(executioner, operator)
+        interrupted = jobs.get("job")
+        assert interrupted is not None
+        assert phase(interrupted) == moment
+        kubectl.until("the operator's container was restarted", lambda: _restarts(kubectl) > before)
+        job = jobs.until_phase("job", "Completed")
         _assert_no_pod_twice(pods)
     assert status(job)["attempt"] == 1
     assert status(job).get("restartCount", 0) == 0
@@ -112,23 +89,41 @@ def _holder(kubectl: Kubectl) -> str:
     return leases[0]["spec"].get("holderIdentity", "")
 
 
+def _told(jobs: Jobs, kubectl: Kubectl) -> list[tuple[str, str, int]]:
+    """Job, reason and number of every event about a job."""
+    events = kubectl.list("events.events.k8s.io", jobs.namespace)
+    return [
+        (each["regarding"]["name"], each["reason"], (each.get("series") or {}).get("count", 1))
+        for each in events
+        if each["regarding"]["kind"] == "DGLJob"
+    ]
+
+
 def test_of_two_operators_one_leads_and_failover_loses_and_doubles_nothing(
-    jobs: Jobs, kubectl: Kubectl
+    jobs: Jobs, kubectl: Kubectl, executioner: Executioner
 ) -> None:
+    milestones = {"DGLJobCreated", "Partitioned", "DGLJobSucceeded"}
     kubectl.run("scale", f"deployment/{DEPLOYMENT}", "-n", NAMESPACE, "--replicas=2")
     try:
         _ready(kubectl, 2)
         with kubectl.watch("pods", jobs.namespace) as pods:
-            jobs.submit(jobs.stand_in("first", seconds=12), jobs.stand_in("second", seconds=12))
-            jobs.until_phase("first", "Training")
+            names = ("first", "second")
+            jobs.submit(*(jobs.stand_in(name, seconds=20) for name in names))
+            for name in names:
+                jobs.until_phase(name, "Training")
             leader = _holder(kubectl)
-            names = [pod["metadata"]["name"] for pod in kubectl.list("pods", NAMESPACE, _SELECTOR)]
-            leading = next(name for name in names if leader.startswith(name))
-            kubectl.run("delete", "pod", leading, "-n", NAMESPACE, "--grace-period=0", "--force")
+            # Its pod stays and its lease is not given back: the other one must wait until that is over.
+            _sigkill(executioner, next(name for name in _names(kubectl) if leader.startswith(name)))
             kubectl.until("another operator leads", lambda: _holder(kubectl) not in {"", leader})
-            jobs.until_phase("first", "Completed")
-            jobs.until_phase("second", "Completed")
+            for name in names:
+                jobs.until_phase(name, "Completed")
             _assert_no_pod_twice(pods)
+        wanted = {(name, reason) for name in names for reason in milestones}
+        kubectl.until(
+            "the events are there", lambda: wanted <= {told[:2] for told in _told(jobs, kubectl)}, seconds=60
+        )
+        told = sorted(each for each in _told(jobs, kubectl) if each[1] in milestones)
+        assert told == sorted((*each, 1) for each in wanted)
     finally:
         kubectl.run("scale", f"deployment/{DEPLOYMENT}", "-n", NAMESPACE, "--replicas=1")
         _ready(kubectl)
@@ -160,8 +155,38 @@ def _set_arguments(kubectl: Kubectl, arguments: list[str]) -> None:
     kubectl.run("patch", f"deployment/{DEPLOYMENT}", "-n", NAMESPACE, "--type=json", "-p", json.dumps(patch))
 
 
-def test_the_operator_holds_no_right_beyond_the_shipped_rbac(stack: Stack, kubectl: Kubectl) -> None:
-    subject = f"system:serviceaccount:{NAMESPACE}:dglop-controller-manager"
+def _rights(documents: list[dict[str, Any]]) -> dict[tuple[str, ...], list[dict[str, Any]]]:
+    """What the operator's account may do: where, by which role → the role's rules."""
+    who = ("ServiceAccount", NAMESPACE, _ACCOUNT)
+    rules = {_identity(each): each.get("rules") for each in documents if each["kind"].endswith("Role")}
+    found = {}
+    for binding in documents:
+        subjects = (binding.get("subjects") or []) if binding["kind"].endswith("RoleBinding") else []
+        if who not in [(each["kind"], each.get("namespace"), each["name"]) for each in subjects]:
+            continue
+        role, place = binding["roleRef"], binding["metadata"].get("namespace", "")
+        at = place if role["kind"] == "Role" else ""
+        found[binding["kind"], place, role["kind"], role["name"]] = (
+            rules[role["kind"], at, role["name"]] or []
+        )
+    return found
+
+
+def _identity(document: dict[str, Any]) -> tuple[str, str, str]:
+    metadata = document["metadata"]
+    return document["kind"], metadata.get("namespace", ""), metadata["name"]
+
+
+def test_the_operator_holds_exactly_the_rights_of_the_shipped_rbac(stack: Stack, kubectl: Kubectl) -> None:
+    kinds = "roles,rolebindings,clusterroles,clusterrolebindings"
+    live = json.loads(kubectl.out("get", kinds, "--all-namespaces", "-o", "json"))["items"]
+    rights = _rights(live)
+    assert rights == _rights(hack_stack.render(stack))
+    assert {binding for binding, *_ in rights} == {"RoleBinding", "ClusterRoleBinding"}
+
+
+def test_what_the_operator_may_not_do_is_refused_to_it(kubectl: Kubectl) -> None:
+    subject = f"system:serviceaccount:{NAMESPACE}:{_ACCOUNT}"
 
     def may(*words: str) -> bool:
         return kubectl.run("auth", "can-i", *words, f"--as={subject}", check=False).stdout.strip() == "yes"
@@ -176,17 +201,7 @@ def test_the_operator_holds_no_right_beyond_the_shipped_rbac(stack: Stack, kubec
     security = pods[0]["spec"]["containers"][0]["securityContext"]
     assert security["readOnlyRootFilesystem"] is True
     assert security["allowPrivilegeEscalation"] is False
-    assert pods[0]["spec"]["serviceAccountName"] == "dglop-controller-manager"
-    bindings = json.loads(kubectl.out("get", "clusterrolebindings", "-o", "json"))["items"]
-    ours = [
-        each["metadata"]["name"]
-        for each in bindings
-        if any(who.get("namespace") == NAMESPACE for who in each.get("subjects", []))
-    ]
-    rendered = {
-        each["metadata"]["name"] for each in hack_stack.render(stack) if each["kind"] == "ClusterRoleBinding"
-    }
-    assert set(ours) <= rendered
+    assert pods[0]["spec"]["serviceAccountName"] == _ACCOUNT
 
 
 def test_a_sidecar_that_never_ends_does_not_keep_a_finished_job_running(jobs: Jobs, kubectl: Kubectl) -> None:

@@ -32,12 +32,7 @@ def test_a_partitioner_lost_in_training_counts_nowhere_and_its_parts_never_mix_w
     training = jobs.until_phase("job", "Training")
     assert status(training)["attempt"] == 1
     kubectl.delete("pod", "job-worker-1", jobs.namespace, "--grace-period=1")
-
-    def second() -> dict[str, Any] | None:
-        job = jobs.get("job")
-        return job if job is not None and status(job).get("attempt") == 2 else None
-
-    kubectl.until("the second attempt", second)
+    jobs.until_attempt("job", 2)
     job = jobs.until_phase("job", "Completed")
     assert status(job)["restartCount"] == 1
     made_again = status(job)["partition"]["manifestHash"]
@@ -52,13 +47,9 @@ def _suspend(jobs: Jobs, *, on: bool) -> None:
 
 
 def test_a_spoilt_part_is_refused_by_name(jobs: Jobs, kubectl: Kubectl) -> None:
-    claim = {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": "parts", "namespace": jobs.namespace},
-        "spec": {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "64Mi"}}},
-    }
-    jobs.submit(claim, jobs.stand_in("job", seconds=30, storage={"type": "PVC", "claimName": "parts"}))
+    jobs.submit(
+        jobs.claim("parts"), jobs.stand_in("job", seconds=30, storage={"type": "PVC", "claimName": "parts"})
+    )
     jobs.until_phase("job", "Training")
     _suspend(jobs, on=True)
     jobs.until_phase("job", "Suspended")

@@ -11,6 +11,7 @@ import pytest
 from test.e2e.jobs import PHASES, Jobs, condition, phase, status
 
 if TYPE_CHECKING:
+    from test.e2e.executioner import Executioner
     from test.e2e.kubectl import Kubectl
 
 # Long enough for a test to act in the middle of training, short enough for a shared machine.
@@ -51,30 +52,22 @@ def test_digits_are_learned_and_every_phase_is_seen_once_in_order(jobs: Jobs, ku
     header, row = kubectl.out("get", "dgljobs", "-n", jobs.namespace).splitlines()
     assert header.split() == ["NAME", "STATE", "WORKERS", "PARTS", "RESTARTS", "PROGRESS", "AGE"]
     assert row.split()[:2] == ["digits", "Completed"]
+    shown = {column: row[header.index(column) :].split()[0] for column in ("PARTS", "PROGRESS")}
+    assert shown == {"PARTS": "2/2", "PROGRESS": "100%"}
 
 
 @pytest.mark.parametrize("harm", ["delete", "kill", "evict"])
 def test_a_worker_lost_in_training_restarts_the_gang_on_the_same_parts(
-    jobs: Jobs, kubectl: Kubectl, harm: str
+    jobs: Jobs, kubectl: Kubectl, executioner: Executioner, harm: str
 ) -> None:
     jobs.submit(jobs.digits("digits", *_SLOW))
     before = _training_progressed(jobs, "digits")
     if harm == "delete":
         kubectl.delete("pod", "digits-worker-1", jobs.namespace, "--wait=false")
     elif harm == "kill":
-        kubectl.run(
-            "exec",
-            "digits-worker-1",
-            "-n",
-            jobs.namespace,
-            "-c",
-            "dgl",
-            "--",
-            "sh",
-            "-c",
-            "kill -9 -1",
-            check=False,
-        )
+        # The supervisor itself, so that nobody is left in the pod to say what happened.
+        place = {"DGLJOB_POD_NAME": "digits-worker-1", "DGLJOB_NAMESPACE": jobs.namespace}
+        executioner.kill("dglrun.pyz", "worker", **place)
     else:
         body = {
             "apiVersion": "policy/v1",
@@ -88,6 +81,7 @@ def test_a_worker_lost_in_training_restarts_the_gang_on_the_same_parts(
     assert _manifest(job) == _manifest(before), "partitioned again"
     restarts, disruptions = status(job).get("restartCount", 0), status(job).get("disruptionCount", 0)
     assert (restarts, disruptions) == ((0, 1) if harm == "evict" else (1, 0))
+    assert status(job)["lastFailure"]["podName"] == "digits-worker-1"
 
 
 def test_a_trainer_that_exits_1_fails_the_job_and_is_named(jobs: Jobs) -> None:
@@ -100,6 +94,7 @@ def test_a_trainer_that_exits_1_fails_the_job_and_is_named(jobs: Jobs) -> None:
     assert "digits-worker-1" in failed["message"]
     assert "trainer-0" in failed["message"]
     assert "exited with code 1" in failed["message"]
+    assert "as it was told to" in failed["message"], "the trainer's last words"
     assert status(job)["lastFailure"]["podName"] == "digits-worker-1"
     assert status(job)["lastFailure"]["exitCode"] == 1
     assert status(job)["completionTime"]
@@ -118,22 +113,42 @@ def test_a_killed_server_restarts_the_gang_and_nothing_hangs(jobs: Jobs, kubectl
         "        continue\n"
     )
     kubectl.exec("digits-worker-0", jobs.namespace, "python3", "-c", kill, container="dgl")
+    jobs.until_attempt("digits", 2, seconds=90)
     job = jobs.until_phase("digits", "Completed")
     assert status(job)["attempt"] == 2
     assert status(job)["restartCount"] == 1
 
 
-def test_the_model_is_saved_to_the_claim_that_the_job_names(jobs: Jobs, kubectl: Kubectl) -> None:
-    claim = {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": "model", "namespace": jobs.namespace},
-        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "64Mi"}}},
-    }
-    jobs.submit(claim, jobs.digits("digits", "--epochs", "3", output={"claimName": "model"}))
+def test_the_model_is_saved_to_the_claim_that_the_job_names(jobs: Jobs) -> None:
+    jobs.submit(jobs.claim("model"), jobs.digits("digits", "--epochs", "3", output={"claimName": "model"}))
     jobs.until_phase("digits", "Completed")
     look = jobs.skip(
         "look", ["sh", "-c", "test -s /dgl_workspace/output/model.pt"], output={"claimName": "model"}
     )
     jobs.submit(look)
     jobs.until_phase("look", "Completed")
+
+
+def _wide(jobs: Jobs, name: str, **spec: Any) -> dict[str, Any]:
+    """Several servers, trainers and samplers in each Worker, and nobody's own partition program."""
+    job = jobs.digits(name, "--epochs", "2", numServers=2, slotsPerWorker=2, **spec)
+    del job["spec"]["dglReplicaSpecs"]["Partitioner"]
+    return job
+
+
+def test_a_synthetic_graph_needs_no_partition_program_and_its_parts_serve_a_second_job(jobs: Jobs) -> None:
+    storage = {"type": "PVC", "claimName": "parts"}
+    job = _wide(jobs, "synthetic", dataset={"name": "synthetic"}, storage=storage)
+    worker = job["spec"]["dglReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]
+    worker["env"] = [{"name": "DGLJOB_DATASET_NODES", "value": "5000"}]
+    jobs.submit(jobs.claim("parts"), job)
+    partition = status(jobs.until_phase("synthetic", "Completed", seconds=600))["partition"]
+    assert partition["state"] == "Succeeded"
+    assert "5000 nodes" in partition["message"]
+    again = _wide(jobs, "again", partitionMode="Skip", storage={**storage, "existing": True})
+    jobs.submit(again)
+    ended = jobs.until_phase("again", "Completed", seconds=600)
+    assert status(ended)["partition"]["state"] == "Skipped"
+    metrics = {each["name"]: each["value"] for each in status(ended)["trainer"]["metrics"]}
+    assert metrics["epoch"] == "2/2"
+    assert jobs.pod("again-partitioner-0") is None
