@@ -64,35 +64,24 @@ def fetch_wheels(uv: str, requirements: str, kept: Path, log: Path) -> tuple[Pat
     half.mkdir(parents=True)
     (half / "requirements.txt").write_text(requirements)
     (half / "pip.txt").write_text(pip)
-    runner = [
-        uv,
-        "tool",
-        "run",
-        "--quiet",
-        "--python",
-        sys.executable,
-        "--from",
-        f"pip=={pip_version(pip)}",
-        "pip",
-    ]
-    argv = [*runner, "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
-    target = [
-        "--implementation",
-        "cp",
-        "--abi",
-        "cp311",
-        "--abi",
-        "abi3",
-        "--abi",
-        "none",
-        "--python-version",
-        PYTHON,
-    ]
-    wanted = [f"--platform={name}" for name in (*platforms(machine), "any")]
     lists = ["-r", str(half / "requirements.txt"), "-r", str(half / "pip.txt")]
-    stream(bound([*argv, *target, *wanted, *lists, "--dest", str(half)]), quiet, log=log)
+    argv = [*_pip(uv, pip_version(pip)), *_download(machine), *lists, "--dest", str(half)]
+    stream(bound(argv), quiet, log=log)
     half.rename(folder)
     return folder, key
+
+
+def _pip(uv: str, version: str) -> list[str]:
+    """The command that runs this very pip with our Python."""
+    return [uv, "tool", "run", "--quiet", "--python", sys.executable, "--from", f"pip=={version}", "pip"]
+
+
+def _download(machine: str) -> list[str]:
+    """What pip is told so that it fetches wheels for the images' Python, not for ours."""
+    argv = ["download", "--quiet", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
+    abis = [part for abi in ("cp311", "abi3", "none") for part in ("--abi", abi)]
+    wanted = [f"--platform={name}" for name in (*platforms(machine), "any")]
+    return [*argv, "--implementation", "cp", *abis, "--python-version", PYTHON, *wanted]
 
 
 def project_wheel(uv: str, folder: Path, log: Path) -> Path:

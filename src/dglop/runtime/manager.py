@@ -112,13 +112,10 @@ class Manager:
         an object that does not fit *kind*. Raises ConfigError if the name, which labels metrics, is taken.
         """
         self._only_before_start()
-        label = name or resource_of(kind).kind.lower()
-        if any(label == controller.name for controller in self.controllers):
-            raise ConfigError(f"there is a controller named {label} already; give one of them another name")
         controller = Controller(
             kind,
             reconcile,
-            name=label,
+            name=self._free_name(name or resource_of(kind).kind.lower()),
             clock=self.clock,
             metrics=self.metrics,
             concurrency=concurrency,
@@ -132,11 +129,7 @@ class Manager:
             controller.own(owned)
         for watch in watches:
             controller.watch(watch)
-        setup = getattr(reconcile, "setup", None)
-        if setup is not None:
-            setup(controller)
-        self.controllers.append(controller)
-        return controller
+        return self._take(controller)
 
     def add(self, runnable: Runnable, *, needs_leader: bool = True) -> None:
         """Run *runnable* too; with *needs_leader* only while this process leads."""
@@ -241,6 +234,18 @@ class Manager:
         self._only_before_start()
         self.settings = settings
         self.log = log
+
+    def _free_name(self, name: str) -> str:
+        if any(name == controller.name for controller in self.controllers):
+            raise ConfigError(f"there is a controller named {name} already; give one of them another name")
+        return name
+
+    def _take(self, controller: Controller[T]) -> Controller[T]:
+        setup = getattr(controller.reconcile, "setup", None)
+        if setup is not None:
+            setup(controller)
+        self.controllers.append(controller)
+        return controller
 
     def _only_before_start(self) -> None:
         if self._life is not None:

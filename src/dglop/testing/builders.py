@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,16 @@ from dglop.runtime.api.times import format_time
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ("T0", "at", "container_status", "make_pod", "make_pod_wire", "make_service", "pod_template")
+__all__ = (
+    "T0",
+    "PodFields",
+    "at",
+    "container_status",
+    "make_pod",
+    "make_pod_wire",
+    "make_service",
+    "pod_template",
+)
 
 T0 = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
 """The moment at which tests begin."""
@@ -63,65 +73,98 @@ def container_status(
     return {"name": name, "state": state, "ready": ready, "restartCount": restarts}
 
 
-def make_pod_wire(
-    role: str = "worker",
-    index: int = 0,
-    *,
-    job: str = "g",
-    namespace: str = "t",
-    phase: str = "Running",
-    attempt: int = 1,
-    uid: str = "",
-    ready: bool | None = None,
-    exit_code: int | None = None,
-    reason: str = "",
-    message: str = "",
-    pod_reason: str = "",
-    restarts: int = 0,
-    waiting: str = "",
-    conditions: Sequence[Mapping[str, Any]] = (),
-    created: datetime | None = None,
-    deleted: datetime | None = None,
-    finished: datetime | None = None,
-    restart_policy: str = "Never",
-    containers: Sequence[dict[str, Any]] | None = None,
-    init_containers: Sequence[dict[str, Any]] = (),
-    main: str = "",
-    labels: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
-    """A pod of a job as JSON.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodFields:
+    """
+    What tests say of a job's pod.
 
     `phase` and `exit_code` give the main container its status, unless `containers` says all.
     `deleted` is when the deletion was asked for; the grace period is 30 s.
     """
-    if containers is None:
-        state = {"exit_code": exit_code, "reason": reason, "message": message, "finished": finished}
-        containers = _containers(phase, ready, waiting, {**state, "restarts": restarts})
-    metadata: dict[str, Any] = {
-        "name": f"{job}-{role.lower()}-{index}",
-        "namespace": namespace,
-        "uid": uid or f"uid-{job}-{role.lower()}-{index}-{attempt}",
-        "creationTimestamp": format_time(created or T0),
-        "labels": {
-            LABEL_JOB_NAME: job,
-            LABEL_REPLICA_TYPE: role.lower(),
-            LABEL_REPLICA_INDEX: str(index),
-            LABEL_ATTEMPT: str(attempt),
-            **(labels or {}),
-        },
-    }
-    if main:
-        metadata["annotations"] = {DEFAULT_CONTAINER_ANNOTATION: main}
-    if deleted is not None:
-        metadata["deletionTimestamp"] = format_time(deleted + timedelta(seconds=30))
-        metadata["deletionGracePeriodSeconds"] = 30
-    status: dict[str, Any] = {"phase": phase, "conditions": list(conditions)}
-    status |= {"containerStatuses": list(containers), "initContainerStatuses": list(init_containers)}
-    if pod_reason:
-        status |= {"reason": pod_reason, "message": message}
-    names = [each["name"] for each in containers] or ["main"]
-    spec = {"restartPolicy": restart_policy, "containers": [{"name": name} for name in names]}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status}
+
+    role: str
+    index: int
+    job: str = "g"
+    namespace: str = "t"
+    phase: str = "Running"
+    attempt: int = 1
+    uid: str = ""
+    ready: bool | None = None
+    exit_code: int | None = None
+    reason: str = ""
+    message: str = ""
+    pod_reason: str = ""
+    restarts: int = 0
+    waiting: str = ""
+    conditions: Sequence[Mapping[str, Any]] = ()
+    created: datetime | None = None
+    deleted: datetime | None = None
+    finished: datetime | None = None
+    restart_policy: str = "Never"
+    containers: Sequence[dict[str, Any]] | None = None
+    init_containers: Sequence[dict[str, Any]] = ()
+    main: str = ""
+    labels: Mapping[str, str] | None = None
+
+    def wire(self) -> dict[str, Any]:
+        """The pod as JSON."""
+        containers = self._container_statuses() if self.containers is None else self.containers
+        names = [each["name"] for each in containers] or ["main"]
+        spec = {"restartPolicy": self.restart_policy, "containers": [{"name": name} for name in names]}
+        status: dict[str, Any] = {"phase": self.phase, "conditions": list(self.conditions)}
+        status["containerStatuses"] = list(containers)
+        status["initContainerStatuses"] = list(self.init_containers)
+        if self.pod_reason:
+            status |= {"reason": self.pod_reason, "message": self.message}
+        pod = {"apiVersion": "v1", "kind": "Pod"}
+        return {**pod, "metadata": self._metadata(), "spec": spec, "status": status}
+
+    def _metadata(self) -> dict[str, Any]:
+        role = self.role.lower()
+        metadata: dict[str, Any] = {
+            "name": f"{self.job}-{role}-{self.index}",
+            "namespace": self.namespace,
+            "uid": self.uid or f"uid-{self.job}-{role}-{self.index}-{self.attempt}",
+            "creationTimestamp": format_time(self.created or T0),
+            "labels": {
+                LABEL_JOB_NAME: self.job,
+                LABEL_REPLICA_TYPE: role,
+                LABEL_REPLICA_INDEX: str(self.index),
+                LABEL_ATTEMPT: str(self.attempt),
+                **(self.labels or {}),
+            },
+        }
+        if self.main:
+            metadata["annotations"] = {DEFAULT_CONTAINER_ANNOTATION: self.main}
+        if self.deleted is not None:
+            metadata["deletionTimestamp"] = format_time(self.deleted + timedelta(seconds=30))
+            metadata["deletionGracePeriodSeconds"] = 30
+        return metadata
+
+    def _container_statuses(self) -> list[dict[str, Any]]:
+        exit_code = 0 if self.phase == "Succeeded" else self.exit_code
+        if exit_code is not None:
+            return [
+                container_status(
+                    exit_code=exit_code,
+                    reason=self.reason,
+                    message=self.message,
+                    finished=self.finished,
+                    restarts=self.restarts,
+                )
+            ]
+        if self.phase == "Failed":
+            return []  # evicted before anything ran
+        if self.phase == "Pending":
+            waiting = self.waiting or "ContainerCreating"
+            return [container_status(waiting=waiting, restarts=self.restarts)]
+        is_ready = self.phase == "Running" and self.ready is not False and not self.waiting
+        return [container_status(waiting=self.waiting, ready=is_ready, restarts=self.restarts)]
+
+
+def make_pod_wire(role: str = "worker", index: int = 0, **fields: Any) -> dict[str, Any]:
+    """A pod of a job as JSON; `fields` are those of `PodFields`."""
+    return PodFields(role=role, index=index, **fields).wire()
 
 
 def make_pod(role: str = "worker", index: int = 0, **fields: Any) -> PodView:
@@ -132,16 +175,3 @@ def make_pod(role: str = "worker", index: int = 0, **fields: Any) -> PodView:
 def make_service(name: str = "g", *, uid: str = "") -> ServiceView:
     """A Service of a job."""
     return msgspec.convert({"metadata": {"name": name, "uid": uid or f"uid-service-{name}"}}, ServiceView)
-
-
-def _containers(phase: str, ready: bool | None, waiting: str, state: dict[str, Any]) -> list[dict[str, Any]]:
-    if phase == "Failed" and state["exit_code"] is None:
-        return []  # evicted before anything ran
-    if phase == "Succeeded":
-        state["exit_code"] = 0
-    if state["exit_code"] is not None:
-        return [container_status(**state)]
-    if phase == "Pending":
-        return [container_status(waiting=waiting or "ContainerCreating", restarts=state["restarts"])]
-    is_ready = phase == "Running" and ready is not False and not waiting
-    return [container_status(waiting=waiting, ready=is_ready, restarts=state["restarts"])]
