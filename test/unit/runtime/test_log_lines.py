@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 
+import pytest
+from kubernetes.aio.client import V1ConfigMap
+
+from dglop import Context, Manager, Request, Settings
 from dglop.runtime.log import make_log
 
 
@@ -33,3 +38,30 @@ def test_what_is_below_the_level_is_not_written():
     out = io.StringIO()
     make_log(stream=out, level="warning").info("Created pod")
     assert out.getvalue() == ""
+
+
+@pytest.mark.scripted
+async def test_the_lines_of_one_reconcile_share_an_id_and_the_next_reconcile_has_another(api):
+    out, said = io.StringIO(), asyncio.Queue()
+
+    async def reconcile(obj: V1ConfigMap, ctx: Context) -> None:
+        ctx.log.info("Said good day")
+        said.put_nowait(ctx.request.name)
+
+    page = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "page", "namespace": "default"}}
+    await api.put("/api/v1/namespaces/default/configmaps/page", page)
+    log = make_log(format_="json", level="debug", stream=out)
+    manager = Manager(Settings(metrics_bind="0", health_bind="0"), config=api.config, log=log)
+    controller = manager.controller(V1ConfigMap, reconcile)
+    async with manager:
+        assert await said.get() == "page"
+        await controller.queue.wait_idle()
+        controller.queue.add(Request("default", "page"))
+        assert await said.get() == "page"
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    told = [(line["msg"], line["reconcileID"]) for line in lines if "reconcileID" in line]
+    assert [message for message, _ in told] == ["Reconciling", "Said good day"] * 2
+    first, same, second, same_again = [identity for _, identity in told]
+    assert first == same
+    assert second == same_again
+    assert first != second
