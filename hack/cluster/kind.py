@@ -24,16 +24,15 @@ if TYPE_CHECKING:
     from hack.cluster.report import Report
     from hack.cluster.settings import Settings
 
-__all__ = ("CLUSTER", "Kind", "arguments")
+__all__ = ("Kind", "arguments")
 
-CLUSTER = "dglop"
 NEEDED = ("kind", "kubectl", "kwok")
 BUILD_SPACE = 8 * 2**30
 
 
-def arguments(command: str, kubeconfig: Path, archive: Path | None = None) -> list[str]:
+def arguments(command: str, cluster: str, kubeconfig: Path, archive: Path | None = None) -> list[str]:
     """What kind is called with."""
-    name, file = ["--name", CLUSTER], ["--kubeconfig", str(kubeconfig)]
+    name, file = ["--name", cluster], ["--kubeconfig", str(kubeconfig)]
     made = {
         "up": ["create", "cluster", *name, "--config", str(SOURCES / "kind.yaml"), *file, "--wait", "180s"],
         "down": ["delete", "cluster", *name, *file],
@@ -52,6 +51,7 @@ class Kind:
 
     def __init__(self, paths: Paths, settings: Settings) -> None:
         self._paths = paths
+        self._cluster = settings.name
         self._daemons = Daemons(paths.cache / "kind", paths.cache / "kind")
         self._kwok = kwok(paths.kubeconfig, settings, self._program)
 
@@ -65,11 +65,11 @@ class Kind:
             ensure(NEEDED, self._paths, step.note)
             step.note(f"kind {TOOLS['kind'].version}")
         with report.step("cluster") as step:
-            if CLUSTER in self._kind("list").split():
+            if self._cluster in self._kind("list").split():
                 self._kind("kubeconfig")
                 step.note("running already")
             else:
-                argv = [str(self._program("kind")), *arguments("up", self._paths.kubeconfig)]
+                argv = [str(self._program("kind")), *arguments("up", self._cluster, self._paths.kubeconfig)]
                 stream(argv, step.note, log=self._paths.log)
                 step.note("node ready")
             self._have_fake_node()
@@ -80,7 +80,7 @@ class Kind:
             self._kind("down")
 
     def status(self) -> Status:
-        if missing(NEEDED, self._paths) or CLUSTER not in self._kind("list").split():
+        if missing(NEEDED, self._paths) or self._cluster not in self._kind("list").split():
             return Status(running=False, text="no cluster: `up` makes one")
         return Status(running=True, text=f"running\n{self._kubectl('get', 'nodes')}")
 
@@ -115,4 +115,5 @@ class Kind:
         )
 
     def _kind(self, command: str, archive: Path | None = None) -> str:
-        return output([str(self._program("kind")), *arguments(command, self._paths.kubeconfig, archive)])
+        argv = arguments(command, self._cluster, self._paths.kubeconfig, archive)
+        return output([str(self._program("kind")), *argv])

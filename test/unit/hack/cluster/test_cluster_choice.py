@@ -96,9 +96,10 @@ def test_a_foreign_cluster_without_its_file_is_told_by_the_files_name() -> None:
         External({"DGLOP_KUBECONFIG": "/no/such/file"}).kubeconfig()
 
 
-def test_kind_is_always_called_for_the_projects_own_cluster() -> None:
+def test_kind_is_never_called_without_the_name_of_the_cluster() -> None:
     commands = ("up", "down", "kubeconfig", "load", "logs")
-    assert all("dglop" in arguments(command, Path("/k"), Path("/a.tar")) for command in commands)
+    called = [arguments(command, "mine", Path("/k"), Path("/a.tar")) for command in commands]
+    assert all(argv[argv.index("--name") + 1] == "mine" for argv in called)
 
 
 def test_the_announcement_names_what_is_installed_and_built_and_how_long_it_takes() -> None:
