@@ -90,6 +90,8 @@ class Draft:
     events: list[JobEvent] = field(default_factory=list)
     counters: list[Counter] = field(default_factory=list)
     requeue_after: timedelta | None = None
+    is_undecided: bool = False
+    """A failure is seen, but what follows from it waits for the cache: nothing is made until then."""
 
     @classmethod
     def of(cls, job: Any, observed: Observed, now: datetime, kind: JobKind[Any]) -> Draft:

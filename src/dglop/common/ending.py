@@ -111,7 +111,10 @@ def _carry_out(
         _fail_by(draft, failure)
         return True
     if not draft.is_settled:
-        return False  # the cache does not show all of our own writes yet: it will wake us when it does
+        # The cache does not show all of our own writes yet: it will wake us when it does. Until then
+        # nothing is made, or the replica that is lost would be made anew without being counted.
+        draft.is_undecided = True
+        return False
     every = verdicts or [verdict]
     counted = sum(each.counts for each in every)
     _restart(draft, failure, counted=counted, disrupted=len(every) - counted, found=found)
@@ -170,8 +173,16 @@ def _renew_replicas(draft: Draft, found: list[tuple[Role, Failure]]) -> None:
 
 
 def _check_limits(draft: Draft) -> bool:
-    """Restarts that the kubelet made count too."""
-    limit = draft.policy.backoff_limit
+    """Restarts that the kubelet made count too, and disruptions that the kind took down itself."""
+    lost, limit = draft.policy.disruption_limit, draft.policy.backoff_limit
+    if over_limit(draft.status.disruption_count, lost):
+        count = draft.status.disruption_count
+        fail(
+            draft,
+            Reason.DISRUPTION_LIMIT_EXCEEDED,
+            f"disruptionLimit {lost} is reached: {count} disruptions",
+        )
+        return True
     if not over_limit(draft.status.restart_count, limit):
         return False
     pods = [pod for role in draft.roles.values() for pod in draft.current(role)]

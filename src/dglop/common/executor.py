@@ -92,6 +92,7 @@ class Executor:
 
     async def create(self, plan: Plan) -> None:
         """Objects, then Services, then pods; what comes first must be there before the next."""
+        self._memory.begin(plan.status.attempt)
         await _together(self._create_object, plan.objects)
         await _together(self._create_service, plan.services)
         if self.report.is_stopped or self.report.blocked:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import signal as signals
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,6 +23,10 @@ __all__ = ("Cause", "Failure", "failure_of", "vanished")
 
 _DISRUPTION_REASONS: Final = frozenset(
     {"Evicted", "Preempted", "Preempting", "NodeLost", "NodeShutdown", "Shutdown", "Terminated"}
+)
+# The kubelet's words where it evicts a pod for what the pod itself used up, not for what the node lacks.
+_OWN_LIMIT: Final = re.compile(
+    r"exceeds the (total )?limit|exceeded its local ephemeral storage limit|Usage of EmptyDir volume"
 )
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -116,6 +121,8 @@ def failure_of(pod: PodView, role: str, policy: RestartPolicy) -> Failure | None
         return _from_outside(pod, role, policy, Cause.LOST, "Deleted")
     words = read_last_words(ended.message) if ended else LastWords(text=pod.status.message or "")
     code = ended.exit_code if ended and ended.exit_code != 0 else None
+    # The exit codes of a supervisor's own verdicts stand for no signal.
+    derived = None if words.is_verdict else signal_of(code)
     return Failure(
         role=role,
         index=pod.index,
@@ -124,7 +131,7 @@ def failure_of(pod: PodView, role: str, policy: RestartPolicy) -> Failure | None
         policy=policy,
         process=words.process or container,
         exit_code=code,
-        signal=words.signal or (ended.signal if ended else None) or signal_of(code),
+        signal=words.signal or (ended.signal if ended else None) or derived,
         reason=words.reason or (ended.reason if ended and code else "") or pod.status.reason or "",
         text=words.text,
         time=ended.finished_at if ended else None,
@@ -159,6 +166,8 @@ def _disruption(pod: PodView) -> str:
     if target is not None and target.status == "True":
         return pod.status.reason or target.reason or "DisruptionTarget"
     reason = pod.status.reason or ""
+    if reason == "Evicted" and _OWN_LIMIT.search(pod.status.message or ""):
+        return ""
     return reason if reason in _DISRUPTION_REASONS else ""
 
 

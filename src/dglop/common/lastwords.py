@@ -31,6 +31,11 @@ class LastWords:
     exit_code: int | None = None
     signal: int | None = None
 
+    @property
+    def is_verdict(self) -> bool:
+        """Whether a supervisor chose the exit code itself, rather than pass a process's on."""
+        return self.cause in ("peer", "stop") or bool(self.cause and self.reason)
+
 
 def read_last_words(message: str) -> LastWords:
     """Takes a termination message apart; never fails, since the message is the user's own to write."""

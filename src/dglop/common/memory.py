@@ -22,13 +22,21 @@ class JobMemory:
     Attributes
     ----------
         objects: kind and name of the objects that were created, or found to be the job's.
+        attempt: the attempt that they were created in.
         trouble: why children cannot be created now: a reason and a sentence.
     """
 
     uid: str
     objects: set[tuple[str, str]] = field(default_factory=set)
+    attempt: int = 0
     trouble: tuple[str, str] | None = None
     backoff: Backoff = field(default_factory=Backoff)
+
+    def begin(self, attempt: int) -> None:
+        """Forget the objects where the attempt is a new one: what was deleted since is made again."""
+        if attempt != self.attempt:
+            self.attempt = attempt
+            self.objects.clear()
 
 
 class Memories:

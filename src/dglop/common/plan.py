@@ -34,14 +34,12 @@ def plan(job: Any, observed: Observed, now: datetime, kind: JobKind[Any]) -> Pla
     Guarantees: what ends an attempt or the job is status only, so that it is written before any pod is
     deleted for it. Terminal states are absorbing. The same arguments give the same plan.
     """
-    if job.is_deleting:
+    if job.is_deleting or is_foreign(job, kind):
         return Plan(status=job.status)
     try:
         draft = Draft.of(job, observed, now, kind)
     except SchemaError as problem:
         return _without_roles(job, now, str(problem))
-    if is_foreign(draft):
-        return Plan(status=job.status)
     begin(draft)
     try:
         _step(draft)
@@ -86,7 +84,8 @@ def _step(draft: Draft) -> None:
         return
     note_created(draft)
     _show_running(draft)
-    settle_children(draft)
+    if not draft.is_undecided:
+        settle_children(draft)
 
 
 def _show_running(draft: Draft) -> None:

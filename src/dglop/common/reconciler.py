@@ -78,7 +78,7 @@ class JobReconciler(Generic[JobT]):
 
     async def unreadable(self, cached: Cached, error: SchemaError, ctx: Context) -> None:
         """End a job that does not fit its kind's type; the others go on."""
-        await fail_unreadable(cached, error, ctx)
+        await fail_unreadable(cached, error, ctx, managed_by=self.kind.managed_by)
 
     async def __call__(self, job: JobT, ctx: Context) -> Result | None:
         memory = self._memories.of(ctx.request, job.uid)

@@ -58,8 +58,9 @@ def judge(failures: Sequence[Failure], *, others_alive: bool, now: datetime) -> 
     decisive = _decisive(failures)
     if decisive is None:
         first = min(failures, key=lambda each: each.order)
-        left = (first.time or now) + PEER_PATIENCE - now if first.time else PEER_PATIENCE
-        if others_alive and first.time and left > timedelta(0):
+        left = first.time + PEER_PATIENCE - now if first.time else timedelta(0)
+        # A time in the future is a node's clock that is ahead: it proves nothing, so it is not waited for.
+        if others_alive and timedelta(0) < left <= PEER_PATIENCE:
             return Verdict(Fate.WAIT, first, wait=left)
         return Verdict(Fate.RESTART if first.is_retryable else Fate.FAIL, first)
     if not decisive.is_retryable:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dglop.common.actions import Counter, DeleteService
 from dglop.common.conditions import is_finished
@@ -13,14 +13,14 @@ from dglop.common.validation import problems_of, restart_policy_overrides
 
 if TYPE_CHECKING:
     from dglop.common.draft import Draft
+    from dglop.common.kind import JobKind
 
 __all__ = ("begin", "fail", "is_foreign", "new_attempt", "start", "suspend")
 
 
-def is_foreign(draft: Draft) -> bool:
+def is_foreign(job: Any, kind: JobKind[Any]) -> bool:
     """Whether another controller runs the job, as under MultiKueue: then nothing of it is touched."""
-    manager = draft.policy.managed_by
-    return manager not in (None, "", draft.kind.managed_by)
+    return job.spec.run_policy.managed_by not in (None, "", kind.managed_by)
 
 
 def begin(draft: Draft) -> None:

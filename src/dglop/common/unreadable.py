@@ -20,8 +20,15 @@ if TYPE_CHECKING:
 __all__ = ("fail_unreadable", "failed_status")
 
 
-def failed_status(wire: dict[str, Any], message: str, now: datetime) -> dict[str, Any] | None:
-    """The status that ends the job, as a merge patch; None where it has ended already."""
+def failed_status(
+    wire: dict[str, Any], message: str, now: datetime, *, managed_by: str
+) -> dict[str, Any] | None:
+    """The status that ends the job, as a merge patch; None where it has ended already or is another's.
+
+    A job is another's where its runPolicy.managedBy is set and not *managed_by*.
+    """
+    if _manager(wire) not in (None, "", managed_by):
+        return None
     status = wire.get("status")
     listed = status.get("conditions") if isinstance(status, dict) else None
     before = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
@@ -40,9 +47,15 @@ def failed_status(wire: dict[str, Any], message: str, now: datetime) -> dict[str
     return {"conditions": [*kept, failed], "completionTime": moment}
 
 
-async def fail_unreadable(cached: Cached, error: SchemaError, ctx: Context) -> None:
+def _manager(wire: dict[str, Any]) -> Any:
+    spec = wire.get("spec")
+    policy = spec.get("runPolicy") if isinstance(spec, dict) else None
+    return policy.get("managedBy") if isinstance(policy, dict) else None
+
+
+async def fail_unreadable(cached: Cached, error: SchemaError, ctx: Context, *, managed_by: str) -> None:
     """Write the end of the job by a patch, since it has no typed form; its pods are left as they are."""
-    patch = failed_status(cached.to_dict(), str(error), ctx.now())
+    patch = failed_status(cached.to_dict(), str(error), ctx.now(), managed_by=managed_by)
     if patch is None:
         return
     body = {"metadata": {"resourceVersion": cached.resource_version}, "status": patch}

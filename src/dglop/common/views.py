@@ -83,7 +83,7 @@ class PodCondition(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ContainerView(msgspec.Struct, frozen=True, rename="camel"):
-    """A container of the pod's spec; an init container with a restart policy is a sidecar."""
+    """A container of the pod's spec; with a restart policy of its own it is a sidecar."""
 
     name: str
     restart_policy: str | None = None
@@ -184,8 +184,14 @@ class PodView(msgspec.Struct, frozen=True):
 
     @property
     def restarts(self) -> int:
-        """How often the kubelet restarted containers; native sidecars restart as they like."""
+        """How often the kubelet restarted containers; native sidecars restart as they like.
+
+        So do containers beside the main one that state a restart policy of their own.
+        """
         sidecars = {each.name for each in self.spec.init_containers if each.restart_policy == "Always"}
+        sidecars |= {
+            each.name for each in self.spec.containers if each.restart_policy and each.name != self.main_name
+        }
         every = (*self.status.init_container_statuses, *self.status.container_statuses)
         return sum(each.restart_count for each in every if each.name not in sidecars)
 

@@ -76,7 +76,10 @@ class DGLJobKind(JobKind[DGLJob]):
         gates: dict[str, Gate] = {}
         if shape.partitions:
             gates[Role.PARTITIONER] = partition.gate(status.partition, observed.pod(Role.PARTITIONER))
-            gates[Role.WORKER] = Gate.OPEN if partition.fits(status.partition, shape) else Gate.HOLD
+            ready = partition.fits(status.partition, shape) and not partition.must_wait(
+                status, observed, shape
+            )
+            gates[Role.WORKER] = Gate.OPEN if ready else Gate.HOLD
         waits = job.spec.launcher_creation_policy is LauncherCreationPolicy.WAIT_FOR_WORKERS_READY
         if not shape.launcher_only and waits and status.phase is not Phase.TRAINING:
             gates[Role.LAUNCHER] = Gate.HOLD

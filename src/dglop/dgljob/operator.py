@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dglop.common.reconciler import JobReconciler
 from dglop.dgljob.api import DGLJob
+from dglop.dgljob.features import ServerFeatures
 from dglop.dgljob.key import OperatorTokens
 from dglop.dgljob.kind import DGLJobKind
 from dglop.dgljob.options import KindOptions
@@ -32,7 +33,9 @@ def make_operator(settings: OperatorSettings) -> Manager:
     manager = Manager(settings, name=NAME)
     tokens = OperatorTokens(settings.leader_election_namespace, lambda: secrets.token_bytes(_KEY_BYTES))
     manager.on_start(tokens.load)
-    options = KindOptions(tokens, settings.delivery_image, settings.progress_url)
+    features = ServerFeatures()
+    manager.on_start(features.load)
+    options = KindOptions(tokens, settings.delivery_image, settings.progress_url, features)
     manager.controller(
         DGLJob,
         JobReconciler(DGLJobKind(options)),

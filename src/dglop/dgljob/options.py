@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from dglop.dgljob.features import ServerFeatures
 
 if TYPE_CHECKING:
     from dglop.dgljob.tokens import TokenSource
@@ -24,11 +26,13 @@ class KindOptions:
         tokens: makes the tokens of jobs.
         delivery_image: the image that holds dglrun, which the deliver container copies.
         progress_url: where the progress server is reached from pods; "": jobs report nothing.
+        features: what the API server can do; by default the least.
     """
 
     tokens: TokenSource
     delivery_image: str = DEFAULT_IMAGE
     progress_url: str = ""
+    features: ServerFeatures = field(default_factory=ServerFeatures)
 
     def status_url(self, namespace: str, name: str) -> str:
         """Where the job posts its progress; "" where nothing is posted."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dglop.common.views import PodView
     from dglop.dgljob.shape import Shape
 
-__all__ = ("advance", "fits", "gate", "is_exempt", "must_fetch")
+__all__ = ("advance", "fits", "gate", "is_exempt", "must_fetch", "must_wait")
 
 
 def gate(partition: PartitionStatus | None, pod: PodView | None) -> Gate:
@@ -36,6 +36,19 @@ def gate(partition: PartitionStatus | None, pod: PodView | None) -> Gate:
 def fits(partition: PartitionStatus | None, shape: Shape) -> bool:
     """Whether the parts are there, one for each Worker; a suspended job may be given more of these."""
     return partition is not None and partition.is_latched and partition.total == shape.parts
+
+
+def must_wait(status: DGLJobStatus, observed: Observed, shape: Shape) -> bool:
+    """Whether no Worker may be made, as the parts are lost: it would begin with those that are gone.
+
+    Once a Worker of this attempt was there the answer is no: then a new attempt follows anyway, and the
+    loss of a Worker must still be seen as a failure.
+    """
+    if not shape.serves or status.partition is None or _is_alive(status, observed):
+        return False
+    before = status.replica_statuses.get(Role.WORKER)
+    begun = bool(before and before.created_indexes) or _has_workers(status, observed)
+    return not begun and must_fetch(status, observed, shape)
 
 
 def is_exempt(partition: PartitionStatus | None, pod: PodView | None) -> bool:
@@ -58,7 +71,7 @@ def advance(status: DGLJobStatus, observed: Observed, shape: Shape, now: datetim
     if status.is_true("Suspended"):
         return _suspended(status, shape)
     if partition.total != shape.parts:
-        return _resized(status, shape)
+        return _resized(status, observed, shape, now)
     if partition.is_latched:
         return _check_lost(status, observed, shape, now)
     if pod is None or _is_lost_one(partition, pod):
@@ -92,6 +105,10 @@ def _is_lost_one(partition: PartitionStatus, pod: PodView | None) -> bool:
 def _watch(status: DGLJobStatus, pod: PodView, shape: Shape, now: datetime) -> list[JobEvent]:
     """A Partitioner is there whose parts are not latched yet."""
     partition = _of(status)
+    if pod.attempt != status.attempt:
+        return []  # it is about to be deleted: what it says of its parts is worth nothing
+    if pod.uid != partition.partitioner_uid:
+        partition.partitioner_uid = None  # the loss of the old one is made good; this one's would count
     main = pod.main
     if main is None or not (main.state.running or main.state.terminated):
         return []
@@ -110,6 +127,7 @@ def _watch(status: DGLJobStatus, pod: PodView, shape: Shape, now: datetime) -> l
         if pod.phase in ("Failed", "Succeeded"):
             # The parts were made, but nobody serves them any more: this one counts as lost.
             partition.partitioner_uid = pod.uid
+            status.disruption_count += 1
             return _unlatch(status)
         if pod.is_terminating or server is None or not server.ready:
             return []
@@ -134,31 +152,46 @@ def _latch(
 
 
 def _check_lost(status: DGLJobStatus, observed: Observed, shape: Shape, now: datetime) -> list[JobEvent]:
-    """Latched parts on an emptyDir go with their pod; that matters only while somebody must fetch."""
+    """Latched parts on an emptyDir go with their pod; that matters only while somebody must fetch.
+
+    It is a disruption then. Only where an attempt began after the parts were made, and has no Worker yet,
+    may the loss be one of while Workers trained, which counts nowhere.
+    """
     if not shape.serves or not all(observed.is_settled(role) for role in (Role.PARTITIONER, Role.WORKER)):
         return []
-    partition = _of(status)
-    pod = observed.pod(Role.PARTITIONER)
-    alive = (
-        pod is not None
-        and pod.uid == partition.partitioner_uid
-        and not pod.is_terminating
-        and pod.phase not in ("Failed", "Succeeded")
-    )
-    if alive or not must_fetch(status, observed, shape):
+    if _is_alive(status, observed) or not must_fetch(status, observed, shape):
         return []
-    if any(each.attempt == status.attempt for each in observed.pods_of(Role.WORKER)):
+    begun = _has_workers(status, observed)
+    if begun or _of(status).attempt == status.attempt:
+        status.disruption_count += 1
+    if begun:
         _new_attempt(status, now)
     return _unlatch(status)
 
 
+def _is_alive(status: DGLJobStatus, observed: Observed) -> bool:
+    pod = observed.pod(Role.PARTITIONER)
+    return (
+        pod is not None
+        and pod.uid == _of(status).partitioner_uid
+        and not pod.is_terminating
+        and pod.phase not in ("Failed", "Succeeded")
+    )
+
+
+def _has_workers(status: DGLJobStatus, observed: Observed) -> bool:
+    return any(each.attempt == status.attempt for each in observed.pods_of(Role.WORKER))
+
+
 def _new_attempt(status: DGLJobStatus, now: datetime) -> None:
-    """Parts of two partitionings never mix: whoever began with the old ones begins anew, uncounted."""
+    """Parts of two partitionings never mix: whoever began with the old ones begins anew, no restart."""
+    status.restarts = status.restart_count  # the kubelet's go with the pods
     status.attempt += 1
     status.attempt_start_time = now
     for role in (Role.WORKER, Role.LAUNCHER):
         if role in status.replica_statuses:
             status.replica_statuses[role].created_indexes = ""
+            status.replica_statuses[role].completed_indexes = ""
 
 
 def _suspended(status: DGLJobStatus, shape: Shape) -> list[JobEvent]:
@@ -173,9 +206,14 @@ def _suspended(status: DGLJobStatus, shape: Shape) -> list[JobEvent]:
     return events
 
 
-def _resized(status: DGLJobStatus, shape: Shape) -> list[JobEvent]:
-    """While suspended the job was given another number of Workers: the parts fit no more."""
+def _resized(status: DGLJobStatus, observed: Observed, shape: Shape, now: datetime) -> list[JobEvent]:
+    """While suspended the job was given another number of Workers: the parts fit no more.
+
+    Where the suspension was over before it was seen, the pods of before are still there: they begin anew.
+    """
     partition = _of(status)
+    if observed.unsettled or any(each.attempt >= status.attempt for each in observed.pods):
+        _new_attempt(status, now)
     events = _unlatch(status) if partition.is_latched else []
     partition.partitioner_uid = None
     partition.total = shape.parts

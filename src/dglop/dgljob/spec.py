@@ -89,8 +89,13 @@ _OTHER_RULES = (
     CEL("!has(self.elasticPolicy)", "elasticPolicy is reserved and must be unset"),
 )
 _SUSPENDED = "oldSelf.runPolicy.suspend || self.runPolicy.suspend"
-_FIXED = ("slotsPerWorker", "numServers", "numSamplers", "launchMode", "restartScope", "network", "storage")
+_FIXED = ("slotsPerWorker", "numServers", "numSamplers", "launchMode", "restartScope", "network")
 _FIXED_RULES = (
+    CEL(
+        "has(self.dataset) == has(oldSelf.dataset) && "
+        "(!has(self.dataset) || self.dataset == oldSelf.dataset)",
+        "dataset cannot be changed after creation",
+    ),
     CEL(
         f"{_SUSPENDED} || (self.dglReplicaSpecs.all(k, k in oldSelf.dglReplicaSpecs && "
         "self.dglReplicaSpecs[k].replicas == oldSelf.dglReplicaSpecs[k].replicas) && "
@@ -159,7 +164,9 @@ class DGLJobSpec(JobSpec, rules=(*_ROLE_RULES, *_OTHER_RULES, *_FIXED_RULES)):
     """Ports, names and rules of the job's network."""
     dataset: Dataset | None = None
     """The graph, where no Partitioner says a command of its own."""
-    storage: Storage = Field(default_factory=Storage, json_schema_extra={"default": _STORAGE})
+    storage: Annotated[Storage, IMMUTABLE] = Field(
+        default_factory=Storage, json_schema_extra={"default": _STORAGE}
+    )
     """Where the parts of the graph live."""
     output: Output = Field(default_factory=Output, json_schema_extra={"default": {}})
     """Where trained files go: /dgl_workspace/output, DGLJOB_OUTPUT_DIR."""

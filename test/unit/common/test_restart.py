@@ -279,3 +279,13 @@ def test_no_restart_is_decided_while_the_cache_lags_behind_our_own_writes(simula
     made = plan(world.job, seen, world.now, world.kind)
     assert made.status.attempt == 1
     assert (made.creates, made.delete_pods) == ((), ())
+
+
+def test_disruptions_that_the_kind_took_down_itself_count_against_the_limit(simulate):
+    world = simulate(disruption_limit=1)
+    world.job.status.disruption_count = 1
+    world.settle()
+    assert not world.status.is_true("Failed")
+    world.job.status.disruption_count = 2
+    world.settle()
+    assert world.status.get("Failed").reason == "DisruptionLimitExceeded"

@@ -128,7 +128,9 @@ def test_the_wait_for_an_event_that_never_comes_has_an_end():
 
 def test_a_job_that_does_not_fit_its_type_ends_as_invalid_and_keeps_its_conditions():
     created = {"type": "Created", "status": "True"}
-    status = failed_status({"status": {"conditions": [created]}}, "spec.x: must be a number", T0)
+    status = failed_status(
+        {"status": {"conditions": [created]}}, "spec.x: must be a number", T0, managed_by="us"
+    )
     assert [each["type"] for each in status["conditions"]] == ["Created", "Failed"]
     assert status["conditions"][1]["reason"] == "InvalidSpec"
     assert status["completionTime"] == "2026-01-01T12:00:00Z"
@@ -136,12 +138,33 @@ def test_a_job_that_does_not_fit_its_type_ends_as_invalid_and_keeps_its_conditio
 
 @pytest.mark.parametrize("status", [None, [], {"conditions": None}, {"conditions": ["x"]}])
 def test_nonsense_in_its_status_does_not_matter(status):
-    assert failed_status({"status": status}, "no", T0)["conditions"][-1]["type"] == "Failed"
+    assert failed_status({"status": status}, "no", T0, managed_by="us")["conditions"][-1]["type"] == "Failed"
 
 
 def test_one_that_has_ended_already_is_left_as_it_is():
     ended = {"status": {"conditions": [{"type": "Succeeded", "status": "True"}]}}
-    assert failed_status(ended, "no", T0) is None
+    assert failed_status(ended, "no", T0, managed_by="us") is None
+
+
+@pytest.mark.parametrize("manager", [None, "", "us"])
+def test_an_unreadable_job_of_our_own_is_ended(manager):
+    wire = {"spec": {"runPolicy": {"managedBy": manager}}}
+    assert failed_status(wire, "no", T0, managed_by="us")
+
+
+def test_nothing_is_written_into_an_unreadable_job_that_another_controller_runs():
+    wire = {"spec": {"runPolicy": {"managedBy": "kueue.x-k8s.io/multikueue"}}}
+    assert failed_status(wire, "no", T0, managed_by="us") is None
+
+
+def test_objects_are_remembered_for_one_attempt_only():
+    memory = Memories().of(G, "one")
+    memory.begin(1)
+    memory.objects.add(("Secret", "s"))
+    memory.begin(1)
+    assert memory.objects
+    memory.begin(2)
+    assert not memory.objects
 
 
 class ClumsyKind(ToyJobKind):
@@ -154,3 +177,10 @@ def test_a_kind_that_cannot_tell_the_replicas_ends_the_job(make_job):
     failed = made.status.get("Failed")
     assert (failed.reason, failed.message) == ("InvalidSpec", "spec.replicaSpecs.worker: no template")
     assert made.status.completion_time == T0
+
+
+def test_a_job_of_another_controller_is_left_alone_even_where_its_replicas_cannot_be_told(make_job):
+    job = make_job(managed_by="kueue.x-k8s.io/multikueue")
+    made = plan(job, Observed(), T0, ClumsyKind())
+    assert made.status == job.status
+    assert (made.events, made.counters) == ((), ())

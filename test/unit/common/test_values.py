@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dglop.common.counting import format_ranges, parse_ranges
-from dglop.common.failure import failure_of
+from dglop.common.failure import Cause, failure_of
 from dglop.common.lastwords import read_last_words
 from dglop.common.types import RestartPolicy
 from dglop.common.views import PodView
@@ -82,3 +82,45 @@ def test_a_native_sidecars_restarts_are_not_counted():
 def test_healthy_pods_have_no_failure():
     for pod in (make_pod(), make_pod(phase="Pending"), make_pod(phase="Succeeded")):
         assert failure_of(pod, "worker", RestartPolicy.EXIT_CODE) is None
+
+
+def test_the_exit_code_of_a_supervisors_own_verdict_is_no_signal():
+    message = json.dumps({"cause": "self", "process": "fetch", "exitCode": 144, "reason": "PartsUnreachable"})
+    pod = make_pod(phase="Failed", exit_code=144, message=message)
+    failure = failure_of(pod, "worker", RestartPolicy.EXIT_CODE)
+    assert failure.signal is None
+    assert failure.message == "g-worker-0: fetch exited with code 144 (PartsUnreachable)"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. ",
+        'Container dgl exceeded its local ephemeral storage limit "1Gi". ',
+        'Usage of EmptyDir volume "dshm" exceeds the limit "1Gi". ',
+    ],
+)
+def test_a_pod_that_used_more_than_its_own_limit_failed_by_itself(words):
+    pod = make_pod(phase="Failed", pod_reason="Evicted", message=words)
+    failure = failure_of(pod, "worker", RestartPolicy.EXIT_CODE)
+    assert failure.cause is Cause.OWN
+    assert failure.is_retryable
+    assert words.strip() in failure.message
+
+
+def test_a_pod_that_a_node_under_pressure_evicts_was_disrupted():
+    pressed = make_pod(phase="Failed", pod_reason="Evicted", message="The node was low on resource: memory. ")
+    target = {"type": "DisruptionTarget", "status": "True", "reason": "TerminationByKubelet"}
+    told = make_pod(phase="Failed", pod_reason="Evicted", message="exceeds the limit", conditions=[target])
+    for pod in (pressed, told):
+        assert failure_of(pod, "worker", RestartPolicy.EXIT_CODE).cause is Cause.DISRUPTION
+
+
+def test_restarts_of_a_container_beside_the_main_one_with_a_policy_of_its_own_do_not_count():
+    statuses = [container_status("main", restarts=1), container_status("serve", restarts=4)]
+    wire = make_pod_wire(containers=statuses)
+    assert msgspec.convert(wire, PodView).restarts == 5
+    wire["spec"]["containers"][1]["restartPolicy"] = "OnFailure"
+    assert msgspec.convert(wire, PodView).restarts == 1
+    wire["spec"]["containers"][0]["restartPolicy"] = "OnFailure"
+    assert msgspec.convert(wire, PodView).restarts == 1, "the main container's always count"

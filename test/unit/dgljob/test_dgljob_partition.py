@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from test.unit.dgljob.dgljob_world import World, make_job
 
 P, W0, W1 = "g-partitioner-0", "g-worker-0", "g-worker-1"
@@ -116,7 +118,7 @@ def test_an_evicted_partitioner_is_replaced_when_an_attempt_must_fetch():
     assert world.job.status.restart_count == 1
 
 
-def test_a_partitioner_lost_while_workers_fetch_begins_a_new_attempt_that_counts_nowhere():
+def test_a_partitioner_lost_while_workers_fetch_begins_a_new_attempt_as_a_disruption():
     world = World(make_job())
     world.partition(manifest="old")
     world.run(W0)
@@ -126,7 +128,7 @@ def test_a_partitioner_lost_while_workers_fetch_begins_a_new_attempt_that_counts
     world.settle()
     assert world.job.status.attempt == 2
     assert world.job.status.restart_count == 0
-    assert world.job.status.disruption_count == 0
+    assert world.job.status.disruption_count == 1
     assert W0 not in world.pods, "what has the old parts begins anew"
     world.partition(manifest="new")
     assert {env_of(world.pods[each], "dglop-fetch", "DGLJOB_MANIFEST_HASH") for each in (W0, W1)} == {"new"}
@@ -146,7 +148,109 @@ def test_a_server_that_ends_before_it_was_ready_is_replaced():
     world.end(P, 1, container="dglrun-serve")
     world.settle()
     assert world.created.count(P) == 2
+    assert world.job.status.disruption_count == 1
     world.partition()
+    world.train()
+    world.finish()
+    assert world.job.status.is_true("Succeeded")
+
+
+def evict(world: World) -> None:
+    world.pods[P]["status"] |= {"phase": "Failed", "reason": "Evicted"}
+    world.settle()
+
+
+def test_partitioners_that_are_lost_again_and_again_while_workers_fetch_end_the_job_at_its_limit():
+    world = World(make_job(runPolicy={"backoffLimit": 0, "disruptionLimit": 2}))
+    for _ in range(3):
+        assert not world.job.status.is_true("Failed")
+        world.partition()
+        for each in (W0, W1):
+            world.run(each, fetched=False)
+        world.settle()
+        evict(world)
+    assert world.job.status.get("Failed").reason == "DisruptionLimitExceeded"
+    assert world.created.count(P) == 3
+
+
+def test_servers_that_end_before_they_were_ready_end_the_job_at_its_limit():
+    world = World(make_job(runPolicy={"disruptionLimit": 0}))
+    world.settle()
+    world.run(P)
+    world.settle()
+    world.end(P, 0, '{"manifest": "abc"}')
+    world.end(P, 1, container="dglrun-serve")
+    world.settle()
+    assert world.job.status.get("Failed").reason == "DisruptionLimitExceeded"
+
+
+def test_the_exemption_of_a_lost_partitioner_does_not_pass_to_the_next_one():
+    world = World(make_job(runPolicy={"backoffLimit": 0}))
+    world.partition()
+    evict(world)
+    assert world.created.count(P) == 2
+    assert not world.job.status.is_true("Failed")
+    world.run(P)
+    world.settle()
+    del world.pods[P]
+    world.settle()
+    assert world.job.status.get("Failed").reason == "BackoffLimitExceeded"
+
+
+def test_no_worker_is_made_by_the_look_that_finds_the_parts_lost():
+    world = World(make_job())
+    world.settle()
+    world.run(P)
+    world.settle()
+    world.end(P, 0, '{"manifest": "old"}')
+    world.ready(P, "dglrun-serve")
+    while not world.job.status.is_latched:
+        world.step()
+    del world.pods[P]
+    world.settle()
+    assert W0 not in world.created
+    assert world.job.status.disruption_count == 1
+    world.partition(manifest="new")
+    assert env_of(world.pods[W0], "dglop-fetch", "DGLJOB_MANIFEST_HASH") == "new"
+
+
+def test_a_worker_that_vanishes_after_the_partitioner_did_is_still_counted():
+    world = trained()
+    del world.pods[P]
+    world.settle()
+    del world.pods[W1]
+    world.settle()
+    assert (world.job.status.restart_count, world.job.status.disruption_count) == (1, 0)
+
+
+def test_a_partitioner_that_a_quick_resumption_deletes_is_not_latched():
+    world = trained()
+    world.job.spec.run_policy.suspend = True
+    world.step()
+    world.job.spec.run_policy.suspend = False
+    world.step()
+    assert not world.pods
+    assert not world.job.status.is_latched
+    world.partition(manifest="new")
+    world.train()
+    world.finish()
+    assert world.job.status.is_true("Succeeded")
+    assert world.events.count("PartsLost") == 1
+
+
+@pytest.mark.parametrize("done", [False, True])
+def test_a_job_that_got_more_workers_while_nobody_looked_begins_anew(done):
+    world = trained()
+    if done:
+        world.end(W0)
+        world.settle()
+    world.job.spec.dgl_replica_specs["Worker"].replicas = 3
+    world.settle()
+    assert (world.job.status.attempt, world.job.status.restart_count) == (2, 0)
+    assert set(world.pods) == {P}
+    world.partition(manifest="three")
+    assert {W0, W1, "g-worker-2"} < set(world.pods)
+    assert {env_of(world.pods[each], "dgl", "DGLJOB_NUM_WORKERS") for each in (W0, W1)} == {"3"}
     world.train()
     world.finish()
     assert world.job.status.is_true("Succeeded")

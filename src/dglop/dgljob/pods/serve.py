@@ -22,7 +22,8 @@ def add_serve(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
     """Adds `dglrun serve`, which is ready once all parts can be fetched and ends with the job."""
     container = dglrun_container(SERVE, "serve", main=main, python=ctx.spec.python, env=serve_env(ctx))
     # Alone among a gang's containers it may be started again: it keeps nothing but the files it serves.
-    container.data["restartPolicy"] = "OnFailure"
+    if ctx.options.features.container_restarts:
+        container.data["restartPolicy"] = "OnFailure"
     container.add_port("parts", contract.PARTS_PORT)
     container.data["readinessProbe"] = {
         "httpGet": {"path": "/readyz", "port": contract.PARTS_PORT},
