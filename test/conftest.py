@@ -5,45 +5,28 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-_NEEDS = {
-    "needs_docker": "no Docker engine answers here",
-    "needs_gpu": "no GPU is here",
-}
+from test.needs import NEEDS
+
 _left_out: list[tuple[str, str]] = []
 _skipped: list[str] = []
 _counts = {"passed": 0, "failed": 0}
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for marker, reason in _NEEDS.items():
-        config.addinivalue_line("markers", f"{marker}: not collected where {reason}")
-
-
-def _has_docker() -> bool:
-    docker = shutil.which("docker")
-    return (
-        docker is not None
-        and subprocess.run([docker, "info"], capture_output=True, check=False, timeout=20).returncode == 0
-    )
-
-
-def _has_gpu() -> bool:
-    return Path("/dev/nvidia0").exists()
+    for marker, need in NEEDS.items():
+        config.addinivalue_line("markers", f"{marker}: not collected where {need.lacking}")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    has = {"needs_docker": _has_docker, "needs_gpu": _has_gpu}
-    used = {marker for marker in _NEEDS if any(item.get_closest_marker(marker) for item in items)}
-    missing = {marker for marker in used if not has[marker]()}
+    used = [marker for marker in NEEDS if any(item.get_closest_marker(marker) for item in items)]
+    missing = [marker for marker in used if not NEEDS[marker].is_met()]
     kept, left = [], []
     for item in items:
-        reason = next((_NEEDS[marker] for marker in missing if item.get_closest_marker(marker)), None)
+        reason = next((NEEDS[marker].lacking for marker in missing if item.get_closest_marker(marker)), None)
         if reason is None:
             kept.append(item)
         else:

@@ -22,6 +22,8 @@ from hack.cluster.paths import cache_dir
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.needs_local
+
 NAME = "dgloptest"
 CLAIM = {
     "apiVersion": "v1",
