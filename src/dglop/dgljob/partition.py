@@ -157,8 +157,8 @@ def _check_lost(status: DGLJobStatus, observed: Observed, shape: Shape, now: dat
     It is a disruption then. Only where an attempt began after the parts were made, and has no Worker yet,
     may the loss be one of while Workers trained, which counts nowhere.
     """
-    if not shape.serves or not all(observed.is_settled(role) for role in (Role.PARTITIONER, Role.WORKER)):
-        return []
+    if not shape.serves or observed.unsettled:
+        return []  # the loss of a Worker, too, is judged only when all is settled, and is judged first
     if _is_alive(status, observed) or not must_fetch(status, observed, shape):
         return []
     begun = _has_workers(status, observed)

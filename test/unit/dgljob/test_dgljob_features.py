@@ -8,6 +8,9 @@ import pytest
 from dglop.dgljob import DGLJob, DGLJobKind, KindOptions, Tokens
 from dglop.dgljob.features import ServerFeatures, has_container_restarts
 from dglop.runtime.api import crd_manifest
+from dglop.runtime.client import Client, ClientConfig
+from dglop.testing.scripted import ScriptedServer
+from dglop.testing.scripted_replies import answer
 from test.unit.dgljob.dgljob_world import World, make_job
 
 
@@ -62,3 +65,12 @@ def test_storage_and_dataset_can_never_be_changed():
     assert rules["dataset cannot be changed after creation"] == (
         "has(self.dataset) == has(oldSelf.dataset) && (!has(self.dataset) || self.dataset == oldSelf.dataset)"
     )
+
+
+@pytest.mark.scripted
+async def test_the_version_is_read_from_the_server():
+    features = ServerFeatures()
+    async with ScriptedServer() as server, await Client.connect(ClientConfig(host=server.url)) as client:
+        server.on(lambda seen: seen.path == "/version", answer({"major": "1", "minor": "35"}))
+        await features.load(client)
+    assert features.container_restarts

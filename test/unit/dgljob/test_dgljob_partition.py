@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from dglop.common import Observed, plan
 from test.unit.dgljob.dgljob_world import World, make_job
 
 P, W0, W1 = "g-partitioner-0", "g-worker-0", "g-worker-1"
@@ -221,6 +222,14 @@ def test_a_worker_that_vanishes_after_the_partitioner_did_is_still_counted():
     del world.pods[W1]
     world.settle()
     assert (world.job.status.restart_count, world.job.status.disruption_count) == (1, 0)
+
+
+def test_a_worker_that_vanishes_is_no_disruption_while_a_role_is_not_settled():
+    world = trained()
+    del world.pods[P], world.pods[W1]
+    seen = world.observed
+    made = plan(world.job, Observed(seen.pods, seen.services, frozenset({"launcher"})), world.now, world.kind)
+    assert (made.status.attempt, made.status.disruption_count, made.creates) == (1, 0, ())
 
 
 def test_a_partitioner_that_a_quick_resumption_deletes_is_not_latched():

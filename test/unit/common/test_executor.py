@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is asked of the server when a plan is carried out."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from dglop.common.actions import Plan
+from dglop.common.executor import Executor
+from dglop.common.memory import JobMemory
+from dglop.runtime.client import Client, ClientConfig
+from dglop.runtime.expectations import Expectations
+from dglop.testing.scripted import ScriptedServer
+from dglop.testing.scripted_replies import answer
+
+pytestmark = pytest.mark.scripted
+
+SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "t"}}
+
+
+async def test_an_object_is_made_once_in_an_attempt_and_again_in_the_next(make_job):
+    job, memory = make_job(), JobMemory("uid-g")
+    async with ScriptedServer() as server, await Client.connect(ClientConfig(host=server.url)) as client:
+        server.on(lambda _: True, answer(SECRET, 201))
+        for attempt, asked in ((1, 1), (1, 1), (2, 2)):
+            job.status.attempt = attempt
+            plan = Plan(status=job.status, objects=(SECRET,))
+            await Executor(SimpleNamespace(client=client), job, Expectations(lambda: 0.0), memory).create(
+                plan
+            )
+            assert len(server.requests) == asked
