@@ -90,7 +90,7 @@ def second() -> Iterator[Second]:
     """A network namespace, and a cache that has the programs already."""
     cache = Path(tempfile.mkdtemp(prefix="dglop-"))  # short: sockets lie below it
     (cache / "bin").symlink_to(cache_dir() / "bin")
-    # A run that was killed leaves its namespace, and with it nothing else that could be in the way.
+    # A run that was killed leaves its namespace; its cluster lies in a cache of its own.
     subprocess.run(["ip", "netns", "delete", NAME], check=False, capture_output=True)
     subprocess.run(["ip", "netns", "add", NAME], check=True)
     subprocess.run(["ip", "-n", NAME, "link", "set", "lo", "up"], check=True)
