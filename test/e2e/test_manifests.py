@@ -106,7 +106,10 @@ _MALFORMED = {
     "no-template": (_drop(*_WORKER, "template"), "Worker.template.spec must be an object with containers"),
     "no-command": (_drop(*_CONTAINER, "command"), "container 'dgl' must state command"),
     "no-image": (_drop(*_CONTAINER, "image"), "container 'dgl' states no image"),
-    "bad-quantity": (_change(*_CONTAINER, "resources", value={"limits": {"memory": "lots"}}), "lots"),
+    "bad-quantity": (
+        _change(*_CONTAINER, "resources", value={"limits": {"memory": "lots"}}),
+        "Worker.template: resources.limits.memory: ",
+    ),
     "bad-clean-policy": (
         _change("spec", "runPolicy", value={"cleanPodPolicy": "Maybe"}),
         'runPolicy.cleanPodPolicy: Unsupported value: "Maybe"',
