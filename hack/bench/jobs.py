@@ -135,11 +135,11 @@ def section(samples: dict[str, list[Sample]], options: Options) -> Section:
     ]
     if "ours" in wall and "peer" in wall:
         notes.append(
-            f"**dglop / training-operator: {ratio(wall['ours'], wall['peer'])}** (target: at most 0.20)"
+            f"**dglop / training-operator: {ratio(wall['ours'], wall['peer'])}** (target with 200 jobs: at most 0.20)"
         )
     if "ours" in wall and "plain" in wall:
         notes.append(
-            f"**dglop / plain creation: {ratio(wall['ours'], wall['plain'])}** (target: at most 2.00)"
+            f"**dglop / plain creation: {ratio(wall['ours'], wall['plain'])}** (target with 200 jobs: at most 2.00)"
         )
     notes += PEER_NOTES if "peer" in wall else ()
     header = (
