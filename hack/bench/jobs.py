@@ -133,14 +133,10 @@ def section(samples: dict[str, list[Sample]], options: Options) -> Section:
         "each operator is a host process under its own service account and RBAC, warmed by one job",
         "CPU and RSS are the operator's alone; the machine's CPU is that of all who share its cores",
     ]
-    if "ours" in wall and "peer" in wall:
-        notes.append(
-            f"**dglop / training-operator: {ratio(wall['ours'], wall['peer'])}** (target with 200 jobs: at most 0.20)"
-        )
-    if "ours" in wall and "plain" in wall:
-        notes.append(
-            f"**dglop / plain creation: {ratio(wall['ours'], wall['plain'])}** (target with 200 jobs: at most 2.00)"
-        )
+    for side, what, target in (("peer", "training-operator", "0.20"), ("plain", "plain creation", "2.00")):
+        if "ours" in wall and side in wall:
+            share = ratio(wall["ours"], wall[side])
+            notes.append(f"**dglop / {what}: {share}** (target with 200 jobs: at most {target})")
     notes += PEER_NOTES if "peer" in wall else ()
     header = (
         f"{options.jobs} jobs × {PODS_EACH} pods, each pod succeeds 1 s after it runs",  # noqa: RUF001
