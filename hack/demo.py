@@ -30,7 +30,6 @@ _NAMESPACE = "default"
 _JOB = Resource("kubeflow.org", "v1alpha1", "DGLJob", "dgljobs")
 _BAR = 10
 _POLL_SECONDS = 0.25
-_REPORT_SECONDS = 15.0
 
 
 class DemoError(Exception):
@@ -60,12 +59,6 @@ class Follower:
     async def until(self, *phases: str) -> None:
         """Return when the job has reached one of the phases."""
         while self.phase not in phases:
-            await self.refresh()
-
-    async def last_report(self) -> None:
-        """The trainer's last words may come after the end: reports are written at most once in 10 s."""
-        end = time.monotonic() + _REPORT_SECONDS
-        while "testAccuracy" not in _metrics(self.status) and time.monotonic() < end:
             await self.refresh()
 
     @property
@@ -157,7 +150,6 @@ async def _follow(follower: Follower, report: Report) -> None:
         while follower.phase != "Completed":
             step.note(_progress(follower.status))
             await follower.refresh()
-        await follower.last_report()
         step.note(_progress(follower.status))
 
 

@@ -58,7 +58,7 @@ class ProgressServer:
     Checks, throttles and writes reports; also a Runnable, which writes what was held back.
 
     Guarantees: only a job's own token is believed; one write in 10 s a job, the latest report of the window
-    at its end; when the server stops, what it holds back is written at once.
+    at its end, and the final one at once; when the server stops, what it holds back is written at once.
     """
 
     name = "progress"
@@ -85,7 +85,10 @@ class ProgressServer:
             return _answer(400, str(problem))
         if report.attempt is not None and report.attempt < job.attempt:
             return _answer(409, f"attempt {report.attempt} is over; attempt {job.attempt} runs")
-        left = self._throttle.offer(job.uid, (job, report), self._clock.now(), written=job.written)
+        # The last words come before the Workers end: held back, a Completed job would show older ones.
+        left = self._throttle.offer(
+            job.uid, (job, report), self._clock.now(), written=job.written, is_urgent=report.is_final
+        )
         if left is not None:
             self._clock.call_later(left.total_seconds(), self._wake.set)
             return _answer(202, f"kept; written in {left.total_seconds():.0f} s unless a later report comes")

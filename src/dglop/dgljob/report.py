@@ -37,6 +37,7 @@ class ReportWire(msgspec.Struct, frozen=True, rename="camel"):
     progress_percentage: float | None = None
     estimated_remaining_seconds: float | None = None
     metrics: tuple[ReportedMetric, ...] = ()
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class Report:
     percentage: int | None = None
     remaining_seconds: int | None = None
     metrics: tuple[tuple[str, str], ...] = ()
+    is_final: bool = False
 
 
 def parse_report(body: bytes) -> Report:
@@ -68,6 +70,7 @@ def parse_report(body: bytes) -> Report:
         percentage=None if percentage is None else int(min(max(percentage, 0.0), 100.0)),
         remaining_seconds=None if left is None else int(min(max(left, 0.0), 2.0**31)),
         metrics=tuple(figures.items()),
+        is_final=wire.final,
     )
 
 

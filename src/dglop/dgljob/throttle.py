@@ -20,12 +20,20 @@ class Throttle(Generic[K, V]):
         self._window = window
         self._last: dict[K, datetime] = {}
         self._waiting: dict[K, V] = {}
+        self._urgent: dict[K, datetime] = {}
 
-    def offer(self, key: K, value: V, now: datetime, *, written: datetime | None = None) -> timedelta | None:
+    def offer(
+        self, key: K, value: V, now: datetime, *, written: datetime | None = None, is_urgent: bool = False
+    ) -> timedelta | None:
         """None: write `value` now, which is taken for done. Else it is kept, and this is the time to wait.
 
-        `written` is when the key was last written by anybody, as far as is known.
+        `written` is when the key was last written by anybody, as far as is known. What is urgent does not
+        wait and replaces what waits; but only once a window, so that nobody writes without a limit.
         """
+        if is_urgent and not self._was_urgent(key, now):
+            self._urgent[key] = now
+            self._write(key, now)
+            return None
         known = [each for each in (self._last.get(key), written) if each is not None]
         left = max(known) + self._window - now if known else timedelta(0)
         # a time that lies further ahead than a window comes from a clock that is wrong
@@ -33,10 +41,16 @@ class Throttle(Generic[K, V]):
             self._last[key] = max(known)
             self._waiting[key] = value
             return left
+        self._write(key, now)
+        return None
+
+    def _was_urgent(self, key: K, now: datetime) -> bool:
+        return key in self._urgent and timedelta(0) <= now - self._urgent[key] <= self._window
+
+    def _write(self, key: K, now: datetime) -> None:
         self._waiting.pop(key, None)
         self._last[key] = now
         self._forget(now)
-        return None
 
     def due(self, now: datetime) -> list[tuple[K, V]]:
         """What has waited for its window, taken for written now."""
@@ -56,3 +70,4 @@ class Throttle(Generic[K, V]):
         old = [key for key, at in self._last.items() if now - at > self._window and key not in self._waiting]
         for key in old:
             del self._last[key]
+            self._urgent.pop(key, None)

@@ -158,3 +158,17 @@ async def test_a_write_by_another_replica_counts(server, shelf, clock):
 async def test_a_refusal_of_the_api_server_is_passed_on(server, shelf, error, status):
     shelf.error = error
     assert (await server.handle(post())).status == status
+
+
+async def test_the_final_report_is_written_at_once_and_nothing_older_after_it(server, shelf, clock):
+    assert (await server.handle(post(10))).status == 200
+    assert (await server.handle(post(40))).status == 202
+    assert (await server.handle(post(100, final=True))).status == 200
+    assert [each["progressPercentage"] for each in shelf.written] == [10, 100]
+    assert server._throttle.due(clock.now() + timedelta(seconds=60)) == []
+
+
+async def test_final_reports_are_not_a_way_round_the_limit(server, shelf):
+    answers = [(await server.handle(post(percentage, final=True))).status for percentage in (98, 99, 100)]
+    assert answers == [200, 202, 202]
+    assert len(shelf.written) == 1
