@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ("PlainReport", "Report", "RichReport", "Step", "choose_report", "duration")
 
 NAME_WIDTH = 12
-NOTE_WIDTH = 50
+NOTE_WIDTH = 52
 QUIET_SECONDS = 15.0
 
 
