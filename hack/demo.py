@@ -17,7 +17,7 @@ from dglop.runtime.api import Resource
 from dglop.runtime.client import Client, ClientConfig
 from hack import stack as hack_stack
 from hack.cluster.errors import ClusterError
-from hack.cluster.paths import cache_dir
+from hack.cluster.paths import cache_dir, short
 from hack.cluster.report import choose_report
 
 if TYPE_CHECKING:
@@ -175,13 +175,8 @@ def _conclusion(job: dict[str, Any], stack: Stack, seconds: float) -> str:
     where = f"volume {claim}, file {file}" if claim else "an emptyDir (name a claim in spec.output)"
     return (
         f"\n  Trained. test accuracy {accuracy} · model in {where} · {seconds:.0f} s in all\n"
-        f"  next:  kubectl --kubeconfig {_short(stack.kubeconfig)} get dgljobs      make down"
+        f"  next:  kubectl --kubeconfig {short(stack.kubeconfig)} get dgljobs      make down"
     )
-
-
-def _short(path: Path) -> str:
-    home = Path.home()
-    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
 async def _demo(report: Report) -> None:
@@ -196,7 +191,7 @@ async def _demo(report: Report) -> None:
 
 def main() -> int:
     report = choose_report()
-    report.say(f"dglop demo · log: {_short(cache_dir() / 'cluster.log')}")
+    report.say(f"dglop demo · log: {short(cache_dir() / 'cluster.log')}")
     try:
         asyncio.run(_demo(report))
     except (DemoError, ClusterError, DglopError, RuntimeError) as error:

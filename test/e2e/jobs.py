@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +115,10 @@ class Jobs:
 
     def submit(self, *documents: dict[str, Any]) -> None:
         self.kubectl.apply(*documents)
+
+    def suspend(self, name: str, *, on: bool) -> None:
+        patch = json.dumps({"spec": {"runPolicy": {"suspend": on}}})
+        self.kubectl.run("patch", "dgljob", name, "-n", self.namespace, "--type=merge", "-p", patch)
 
     def get(self, name: str) -> dict[str, Any] | None:
         return self.kubectl.get("dgljob", name, self.namespace)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,25 +16,20 @@ _KINDS = ("pods", "services", "secrets", "configmaps", "persistentvolumeclaims",
 _OWNED = ",".join((*_KINDS, "roles", "rolebindings", "serviceaccounts"))
 
 
-def _suspend(jobs: Jobs, name: str, *, on: bool) -> None:
-    patch = json.dumps({"spec": {"runPolicy": {"suspend": on}}})
-    jobs.kubectl.run("patch", "dgljob", name, "-n", jobs.namespace, "--type=merge", "-p", patch)
-
-
 def _on_claim(name: str) -> dict[str, Any]:
     return {"storage": {"type": "PVC", "claimName": name}}
 
 
 def _suspend_and_resume(jobs: Jobs, kubectl: Kubectl, name: str) -> tuple[str, dict[str, Any]]:
     before = jobs.until_phase(name, "Training")
-    _suspend(jobs, name, on=True)
+    jobs.suspend(name, on=True)
     suspended = jobs.until_phase(name, "Suspended")
     kubectl.until("no pod is left", lambda: not kubectl.list("pods", jobs.namespace))
     assert condition(suspended, "Suspended")["status"] == "True"  # type: ignore[index]
     idle = jobs.get(name)
     assert idle is not None
     assert all(each.get("active", 0) == 0 for each in status(idle).get("replicaStatuses", {}).values())
-    _suspend(jobs, name, on=False)
+    jobs.suspend(name, on=False)
     after = jobs.until_phase(name, "Completed")
     assert condition(after, "Suspended")["status"] == "False"  # type: ignore[index]
     assert status(after).get("restartCount", 0) == 0
@@ -64,7 +58,7 @@ def test_a_job_made_suspended_makes_nothing_until_it_is_resumed(jobs: Jobs, kube
     assert "startTime" not in status(job)
     assert not kubectl.list("pods", jobs.namespace)
     assert not kubectl.list("services", jobs.namespace)
-    _suspend(jobs, "job", on=False)
+    jobs.suspend("job", on=False)
     assert status(jobs.until_phase("job", "Completed"))["startTime"]
 
 

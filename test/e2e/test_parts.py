@@ -41,22 +41,17 @@ def test_a_partitioner_lost_in_training_counts_nowhere_and_its_parts_never_mix_w
     assert [_fetched(pod)["manifest"] for pod in workers] == [made_again] * 2
 
 
-def _suspend(jobs: Jobs, *, on: bool) -> None:
-    patch = json.dumps({"spec": {"runPolicy": {"suspend": on}}})
-    jobs.kubectl.run("patch", "dgljob", "job", "-n", jobs.namespace, "--type=merge", "-p", patch)
-
-
 def test_a_spoilt_part_is_refused_by_name(jobs: Jobs, kubectl: Kubectl) -> None:
     jobs.submit(
         jobs.claim("parts"), jobs.stand_in("job", seconds=30, storage={"type": "PVC", "claimName": "parts"})
     )
     jobs.until_phase("job", "Training")
-    _suspend(jobs, on=True)
+    jobs.suspend("job", on=True)
     jobs.until_phase("job", "Suspended")
     spoil = ["sh", "-c", "printf spoilt | dd of=/dgl_workspace/output/part1/part_graph.dgl bs=1 conv=notrunc"]
     jobs.submit(jobs.skip("spoil", spoil, output={"claimName": "parts"}))
     jobs.until_phase("spoil", "Completed")
-    _suspend(jobs, on=False)
+    jobs.suspend("job", on=False)
     job = jobs.until_phase("job", "Failed")
     failed = condition(job, "Failed")
     assert failed is not None

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dglop.errors import CacheNotSyncedError
-from dglop.runtime.api import Resource
-from dglop.runtime.cache import Cache, Informer, Limits
+from dglop.runtime.cache import Limits
 from dglop.testing.scripted_replies import (
     drop,
     event,
@@ -20,24 +19,11 @@ from dglop.testing.scripted_replies import (
 )
 
 if TYPE_CHECKING:
-    from dglop.testing.scripted import Exchange, ScriptedServer, Seen
+    from dglop.testing.scripted import Exchange, ScriptedServer
 from dglop.testing.scripted_cache import Hearer, pod
+from test.unit.runtime.cache.informers import NODE, POD, started, watches
 
 pytestmark = pytest.mark.scripted
-
-POD = Resource("", "v1", "Pod", "pods")
-NODE = Resource("", "v1", "Node", "nodes", namespaced=False)
-
-
-async def started(cache: Cache, kind: Resource = POD) -> tuple[Informer, Hearer]:
-    informer, hearer = cache.informer(kind), Hearer()
-    informer.add_handler(hearer)
-    await cache.start()
-    return informer, hearer
-
-
-def watches(seen: Seen) -> bool:
-    return seen.is_watch
 
 
 async def test_trouble_with_one_kind_leaves_the_others_alone_and_shows(
