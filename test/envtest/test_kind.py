@@ -32,7 +32,7 @@ def _run(folder: Path, *arguments: str) -> str:
 def test_kind_understands_every_call_and_lacks_nothing_but_docker(command: str, tmp_path: Path) -> None:
     archive = tmp_path / "image.tar"
     archive.touch()
-    said = _run(tmp_path, *kind.arguments(command, tmp_path / "kubeconfig", archive))
+    said = _run(tmp_path, *kind.arguments(command, "dglop", tmp_path / "kubeconfig", archive))
     assert 'exec: "docker": executable file not found' in said
 
 
