@@ -153,7 +153,7 @@ class Bringup:
             self._ready(name)
 
     def _start(self, name: str) -> None:
-        self._daemons.start(name, self._parts[name].argv)
+        self._daemons.start(name, self._parts[name].argv, dict(self._parts[name].env))
 
     def _ready(self, name: str) -> None:
         part: Part = self._parts[name]

@@ -182,6 +182,9 @@ def corefile(paths: Paths, settings: Settings, resolv: str) -> str:
         ttl 5
     }}
     {forward}
-    cache 5
+    cache 5 {{
+        disable success {settings.domain}
+        disable denial {settings.domain}
+    }}
 }}
 """

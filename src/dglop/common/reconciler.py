@@ -93,8 +93,11 @@ class JobReconciler(Generic[JobT]):
             made = fail_plan(job, observed, ctx.now(), self.kind, report.refused)
         self._show_trouble(job, made, memory, ctx)
         self._tell(job, made, report, ctx)
-        job.status = made.status
-        return self._next(job, made, memory, roles)
+        held = memory.holds(job.status, made.status, self._monotonic())
+        if not held and made.status != job.status:
+            ctx.on_written(lambda: memory.wrote(self._monotonic()))
+            job.status = made.status
+        return self._next(job, made, memory, roles, held)
 
     def _roles(self, job: JobT) -> list[str]:
         try:
@@ -158,8 +161,8 @@ class JobReconciler(Generic[JobT]):
         # A status write that conflicts is planned again, and must not be counted twice.
         ctx.on_written(lambda: metrics.jobs(made.counters, job.namespace))
 
-    def _next(self, job: JobT, made: Plan, memory: JobMemory, roles: list[str]) -> Result | None:
-        waits = []
+    def _next(self, job: JobT, made: Plan, memory: JobMemory, roles: list[str], held: float) -> Result | None:
+        waits = [timedelta(seconds=held)] if held else []
         if made.requeue_after is not None:
             waits.append(max(made.requeue_after, _AT_ONCE))
         backoff = memory.backoff.left(self._monotonic())

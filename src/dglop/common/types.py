@@ -2,6 +2,7 @@
 """What every job kind has on the wire: RunPolicy, ReplicaSpec and JobStatus."""
 
 from enum import StrEnum
+from typing import Self
 
 from pydantic import Field
 
@@ -169,6 +170,20 @@ class JobStatus(Status):
     """Restarts that were not the job's fault; backoffLimit does not count them."""
     last_failure: LastFailure | None = None
     """The failure that the last restart, or the job's end, came from."""
+
+    def without_counts(self) -> Self:
+        """A copy that lacks what only counts pods: two that are alike tell of the same state and decisions.
+
+        Which replicas are done and which pods were seen are no counts: a pod may be gone before they are
+        written.
+        """
+        counts = {
+            role: each.model_copy(
+                update={"active": 0, "failed": 0, "pending": 0, "terminating": 0, "ready": ""}
+            )
+            for role, each in self.replica_statuses.items()
+        }
+        return self.model_copy(update={"replica_statuses": counts})
 
     def replica(self, role: str) -> ReplicaStatus:
         """The counts of `role`, made where there are none."""

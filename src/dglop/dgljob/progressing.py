@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dglop.common.actions import JobEvent
 from dglop.common.kind import StatusExtra
-from dglop.dgljob.enums import Phase, Role
+from dglop.dgljob.enums import Role
 from dglop.dgljob.partition import advance, fetched
 from dglop.dgljob.phases import done, next_phase
 from dglop.dgljob.reasons import Reason
@@ -37,10 +36,7 @@ def progress(job: DGLJob, observed: Observed, now: datetime) -> StatusExtra:
     before = status.phase
     status.phase = next_phase(status, observed, shape)
     status.phase_attempt = status.attempt
-    moved = status.phase is not before
-    if moved and status.phase is Phase.TRAINING and not shape.launcher_only:
-        events.append(JobEvent(Reason.WORKERS_READY, f"All {shape.workers} Workers are ready"))
-    return StatusExtra(events=tuple(events), lagging=moved)
+    return StatusExtra(events=tuple(events), lagging=status.phase is not before)
 
 
 def _dispatch(status: DGLJobStatus, observed: Observed, shape: Shape) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The status of a DGLJob: the base's, and phase, partition, dispatch and trainer."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import Field
 
@@ -90,3 +90,7 @@ class DGLJobStatus(JobStatus):
     @property
     def is_latched(self) -> bool:
         return self.partition is not None and self.partition.is_latched
+
+    def without_counts(self) -> Self:
+        dispatch = self.dispatch and self.dispatch.model_copy(update={"ready": 0})
+        return super().without_counts().model_copy(update={"dispatch": dispatch})

@@ -142,7 +142,7 @@ def test_the_users_variables_win_except_where_they_say_who_the_pod_is():
 
 def test_own_ports_are_kept_and_those_of_the_servers_are_added():
     specs = workers(ports=[{"name": "http", "containerPort": 8000}, {"name": "x", "containerPort": 30051}])
-    main = container(worker_of(make_job(specs=specs, network={"portCount": 3})))
+    main = container(worker_of(make_job(specs=specs, numServers=3)))
     ports = {each["name"]: each["containerPort"] for each in main["ports"]}
     assert ports == {
         "http": 8000, "x": 30051, "dgl-0": 30050, "dgl-2": 30052,

@@ -49,7 +49,7 @@ def _worker(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
     mount_parts(ctx, main, read_only=True)
     add_fetch(pod, ctx, main)
     add_delivery(pod, ctx.options.delivery_image)
-    for server in range(ctx.spec.network.port_count):
+    for server in range(ctx.spec.num_servers):  # what is listened on; portCount is the room that is kept
         main.add_port(f"dgl-{server}", ctx.spec.network.port_base + server)
     main.add_port("dgl-rendezvous", contract.RENDEZVOUS_PORT)
     main.add_port("dgl-master", ctx.spec.network.master_port)
