@@ -120,7 +120,7 @@ class Network(
     port_base: int = Field(default=30050, ge=1024, le=65000)
     """Port of the first server of a Worker; server k listens on portBase + k."""
     port_count: int = Field(default=20, ge=1, le=100)
-    """How many ports a Worker's container declares."""
+    """How many ports are kept for a Worker's servers; the container declares those that one listens on."""
     master_port: int = Field(default=29500, ge=1024, le=65535)
     """Port where torch's process group meets."""
     publish_not_ready_addresses: bool = True
