@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from dglop.dgljob.report import BadReportError, Report, parse_report, trainer_wire
+from dglop.dgljob.report import BadReportError, Report, Shown, is_outdated, parse_report
 from dglop.dgljob.throttle import Throttle
-from dglop.errors import ApiError, ConflictError, DglopError, NotFoundError
+from dglop.errors import ApiError, DglopError, NotFoundError
 from dglop.runtime.serving import HttpResponse, Route
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ __all__ = ("PATH", "JobRef", "ProgressServer", "ProgressStore")
 PATH = "/v1/namespaces/{namespace}/dgljobs/{name}/progress"
 WINDOW = timedelta(seconds=10)
 MAX_BODY = 16 * 1024
+_TOO_LATE = "the job has a later report, or a later attempt, than this one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class JobRef:
     namespace: str
     name: str
     uid: str
-    attempt: int = 0
+    shown: Shown = field(default_factory=Shown)
     written: datetime | None = None
 
 
@@ -48,8 +49,11 @@ class ProgressStore(Protocol):
         """The job as the cache shows it."""
         ...
 
-    async def write(self, job: JobRef, trainer: dict[str, Any]) -> None:
-        """Apply `status.trainer` of exactly this job. Raises ApiError."""
+    async def write(self, job: JobRef, report: Report, now: datetime) -> bool:
+        """Write the report into the status of exactly this job; False where that has a later one.
+
+        Raises ApiError, of its kinds NotFoundError where the job is gone.
+        """
         ...
 
 
@@ -58,7 +62,8 @@ class ProgressServer:
     Checks, throttles and writes reports; also a Runnable, which writes what was held back.
 
     Guarantees: only a job's own token is believed; one write in 10 s a job, the latest report of the window
-    at its end, and the final one at once; when the server stops, what it holds back is written at once.
+    at its end, and the final one at once; when the server stops, what it holds back is written at once;
+    nothing replaces a later report, whichever replica has which.
     """
 
     name = "progress"
@@ -68,23 +73,23 @@ class ProgressServer:
         self._tokens = tokens
         self._clock = clock
         self._log = log
-        self._throttle: Throttle[str, tuple[JobRef, Report]] = Throttle(WINDOW)
+        self._throttle: Throttle[str, tuple[JobRef, Report]] = Throttle(WINDOW, _is_older)
         self._wake = asyncio.Event()
 
     def routes(self) -> list[Route]:
         return [Route("POST", PATH, self.handle, MAX_BODY)]
 
     async def handle(self, request: HttpRequest) -> HttpResponse:
-        """Answers one POST: 200 written, 202 held back, 400, 401, 409 an attempt that is over."""
+        """Answers one POST: 200 written, 202 held back, 400, 401, 409 too late, since it is outdated."""
         job = self._store.find(request.params["namespace"], request.params["name"])
         if job is None or not self._tokens.is_status(_bearer(request), job.uid):
             return _answer(401, "this is not the token of a job of that name")
         try:
-            report = parse_report(request.body)
+            report = parse_report(request.body, self._clock.now())
         except BadReportError as problem:
             return _answer(400, str(problem))
-        if report.attempt is not None and report.attempt < job.attempt:
-            return _answer(409, f"attempt {report.attempt} is over; attempt {job.attempt} runs")
+        if is_outdated(report, job.shown):
+            return _answer(409, _TOO_LATE)
         # The last words come before the Workers end: held back, a Completed job would show older ones.
         left = self._throttle.offer(
             job.uid, (job, report), self._clock.now(), written=job.written, is_urgent=report.is_final
@@ -114,8 +119,8 @@ class ProgressServer:
 
     async def _write(self, job: JobRef, report: Report) -> HttpResponse:
         try:
-            await self._store.write(job, trainer_wire(report, self._clock.now()))
-        except (NotFoundError, ConflictError):
+            written = await self._store.write(job, report, self._clock.now())
+        except NotFoundError:
             return _answer(409, "the job is gone")
         except ApiError as problem:
             self._log.warning("Refused progress", job=f"{job.namespace}/{job.name}", error=str(problem))
@@ -123,7 +128,12 @@ class ProgressServer:
         except DglopError as problem:
             self._log.warning("Lost progress", job=f"{job.namespace}/{job.name}", error=str(problem))
             return _answer(503, "the API server does not answer; try again")
-        return _answer(200, "written")
+        return _answer(200, "written") if written else _answer(409, _TOO_LATE)
+
+
+def _is_older(one: tuple[JobRef, Report], other: tuple[JobRef, Report]) -> bool:
+    shown = Shown(report_attempt=other[1].attempt, report_time=other[1].at)
+    return is_outdated(one[1], shown)
 
 
 def _bearer(request: HttpRequest) -> str:

@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime  # noqa: TC003 - msgspec reads the annotation
+from typing import Annotated, Any
 
 import msgspec
 
-from dglop.runtime.api import format_time
+from dglop.runtime.api import format_micro_time, format_time
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-__all__ = ("BadReportError", "Report", "parse_report", "trainer_wire")
+__all__ = ("BadReportError", "Report", "Shown", "is_outdated", "parse_report", "trainer_wire")
 
 MAX_METRICS = 32
 MAX_TEXT = 64
@@ -37,13 +35,19 @@ class ReportWire(msgspec.Struct, frozen=True, rename="camel"):
     progress_percentage: float | None = None
     estimated_remaining_seconds: float | None = None
     metrics: tuple[ReportedMetric, ...] = ()
+    report_time: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
     final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report within its bounds: percentages 0 to 100, few and short metrics."""
+    """A report within its bounds: percentages 0 to 100, few and short metrics.
 
+    `at` is when it was made, by the clock of the one pod that reports in an attempt, which never runs
+    backwards there; of a report that does not say so, when it was received.
+    """
+
+    at: datetime
     attempt: int | None = None
     percentage: int | None = None
     remaining_seconds: int | None = None
@@ -51,8 +55,27 @@ class Report:
     is_final: bool = False
 
 
-def parse_report(body: bytes) -> Report:
-    """The report in `body`; figures out of range are brought into it, long texts are cut.
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a job's status says already: its attempt, and which report of which attempt it shows."""
+
+    attempt: int = 0
+    report_attempt: int | None = None
+    report_time: datetime | None = None
+
+
+def is_outdated(report: Report, shown: Shown) -> bool:
+    """Whether the status knows of a later attempt than this report, or shows a later report."""
+    if report.attempt is not None:
+        if report.attempt < max(shown.attempt, shown.report_attempt or 0):
+            return True
+        if shown.report_attempt is not None and shown.report_attempt < report.attempt:
+            return False  # each attempt has a clock of its own
+    return shown.report_time is not None and report.at < shown.report_time
+
+
+def parse_report(body: bytes, now: datetime) -> Report:
+    """The report in `body`, received `now`; figures out of range are brought into it, long texts are cut.
 
     Raises BadReportError where it is no JSON object of the right types.
     """
@@ -66,6 +89,7 @@ def parse_report(body: bytes) -> Report:
             figures[each.name[:MAX_TEXT]] = str(each.value)[:MAX_TEXT]
     percentage, left = wire.progress_percentage, wire.estimated_remaining_seconds
     return Report(
+        at=wire.report_time or now,
         attempt=wire.attempt,
         percentage=None if percentage is None else int(min(max(percentage, 0.0), 100.0)),
         remaining_seconds=None if left is None else int(min(max(left, 0.0), 2.0**31)),
@@ -75,9 +99,10 @@ def parse_report(body: bytes) -> Report:
 
 
 def trainer_wire(report: Report, now: datetime) -> dict[str, Any]:
-    """`status.trainer` for this report, received at `now`."""
+    """`status.trainer` for this report, written at `now`."""
     wire: dict[str, Any] = {
         "lastUpdatedTime": format_time(now),
+        "reportTime": format_micro_time(report.at),
         "metrics": [{"name": name, "value": value} for name, value in report.metrics],
     }
     if report.attempt is not None:

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from dglop.common.types import JobStatus
 from dglop.dgljob.enums import PartitionMode, PartitionState, Phase
-from dglop.runtime.api import ListMap, Spec, Time
+from dglop.runtime.api import ListMap, MicroTime, Spec, Time
 
 __all__ = ("DGLJobStatus", "DispatchStatus", "Metric", "PartitionStatus", "TrainerStatus")
 
@@ -69,8 +69,10 @@ class TrainerStatus(Spec):
     """Loss, accuracy and what else the trainer reports."""
     attempt: int | None = None
     """The attempt that reported."""
+    report_time: MicroTime | None = None
+    """When the trainer's pod said so, by its own clock; an earlier report does not replace this one."""
     last_updated_time: Time | None = None
-    """When this was received."""
+    """When this was written."""
 
 
 class DGLJobStatus(JobStatus):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
@@ -14,10 +14,14 @@ V = TypeVar("V")
 
 
 class Throttle(Generic[K, V]):
-    """A state machine without a clock: the time is what it is told."""
+    """A state machine without a clock: the time is what it is told.
 
-    def __init__(self, window: timedelta) -> None:
+    `is_older(a, b)` says whether `a` is of an earlier time than `b`: it then does not replace it.
+    """
+
+    def __init__(self, window: timedelta, is_older: Callable[[V, V], bool]) -> None:
         self._window = window
+        self._is_older = is_older
         self._last: dict[K, datetime] = {}
         self._waiting: dict[K, V] = {}
         self._urgent: dict[K, datetime] = {}
@@ -39,7 +43,8 @@ class Throttle(Generic[K, V]):
         # a time that lies further ahead than a window comes from a clock that is wrong
         if timedelta(0) < left <= self._window:
             self._last[key] = max(known)
-            self._waiting[key] = value
+            if key not in self._waiting or not self._is_older(value, self._waiting[key]):
+                self._waiting[key] = value
             return left
         self._write(key, now)
         return None

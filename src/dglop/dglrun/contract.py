@@ -36,9 +36,10 @@ Progress, worker-0 to the operator
 ----------------------------------
 ``POST <ENV_STATUS_URL>``, ``Authorization: Bearer <content of ENV_STATUS_TOKEN_FILE>``, JSON
 ``{"jobUID", "attempt": int, "progressPercentage": int, "estimatedRemainingSeconds": int,
-"metrics": [{"name": str, "value": str}], "final": bool}``; percentage and remaining time only where known;
-at most once in 10 s, the final one of a success always. Any 2xx is success; failures are logged once and
-never fatal.
+"metrics": [{"name": str, "value": str}], "reportTime": RFC 3339, "final": bool}``; percentage and remaining
+time only where known; at most once in 10 s, the final one of a success always. reportTime is worker-0's own
+and never runs backwards: of two reports of an attempt it tells the later one, in whatever order they arrive.
+Any 2xx is success; failures are logged once and never fatal.
 
 Termination messages
 --------------------

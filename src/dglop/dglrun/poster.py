@@ -7,6 +7,7 @@ import json
 import threading
 import time
 import urllib.request
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ LEAST_SECONDS = 10.0
 _READ_SECONDS = 1.0
 _POST_SECONDS = 5.0
 _FINAL_TRIES = 3
+_TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
 class Throttle:
@@ -52,6 +54,7 @@ class Poster:
         self._throttle = Throttle(least_seconds)
         self._stop = threading.Event()
         self._complained = False
+        self._began = datetime.now(timezone.utc) - timedelta(seconds=time.monotonic())
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
@@ -75,11 +78,15 @@ class Poster:
             if self._file.latest is None or self._try_post(final=True):
                 return
 
+    def _now(self) -> str:
+        """The time, never earlier than it was: by it the operator knows the later of two reports."""
+        return (self._began + timedelta(seconds=time.monotonic())).strftime(_TIME)
+
     def _try_post(self, *, final: bool) -> bool:
         if self._post is None:
             return True
         try:
-            self._post(dict(self._file.latest or {}, final=final))
+            self._post(dict(self._file.latest or {}, reportTime=self._now(), final=final))
         except (OSError, ValueError) as error:
             if not self._complained:
                 self._say("progress cannot be posted, training goes on: %s" % error)

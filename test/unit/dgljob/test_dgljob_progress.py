@@ -11,6 +11,7 @@ import pytest
 
 from dglop.dgljob import Tokens
 from dglop.dgljob.progress import JobRef, ProgressServer
+from dglop.dgljob.report import Report, Shown, is_outdated, trainer_wire
 from dglop.errors import NotFoundError, ServerError
 from dglop.runtime.log import make_log
 from dglop.runtime.serving import HttpRequest
@@ -25,17 +26,20 @@ class Shelf:
 
     def __init__(self, clock: ManualClock) -> None:
         self.clock = clock
-        self.job = JobRef("t", "g", UID, attempt=1)
+        self.job = JobRef("t", "g", UID, Shown(attempt=1))
+        self.has_later = False
         self.written: list[dict] = []
         self.error: Exception | None = None
 
     def find(self, namespace, name):
         return self.job if (namespace, name) == ("t", "g") else None
 
-    async def write(self, job, trainer):
+    async def write(self, job, report, now):
         if self.error:
             raise self.error
-        self.written.append(trainer)
+        if not self.has_later:
+            self.written.append(trainer_wire(report, now))
+        return not self.has_later
 
 
 @pytest.fixture
@@ -73,7 +77,8 @@ async def test_a_report_becomes_the_trainers_status(server, shelf, clock):
     assert trainer["estimatedRemainingSeconds"] == 12
     assert trainer["metrics"] == [{"name": "loss", "value": "0.12"}]
     assert trainer["attempt"] == 1
-    assert trainer["lastUpdatedTime"].endswith("Z")
+    assert trainer["lastUpdatedTime"] == "2026-01-01T00:00:00Z"
+    assert trainer["reportTime"] == "2026-01-01T00:00:00.000000Z"
 
 
 @pytest.mark.parametrize(
@@ -95,7 +100,17 @@ async def test_only_a_jobs_own_token_is_believed(server, shelf, request_):
     assert not shelf.written
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"progressPercentage": "much"}', b'{"metrics": [1]}'])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b"{",
+        b'{"progressPercentage": "much"}',
+        b'{"metrics": [1]}',
+        b'{"reportTime": "2026-01-01T00:00:00"}',
+    ],
+)
 async def test_what_is_not_understood_is_refused_with_a_reason(server, shelf, body):
     answer = await server.handle(post(body=body))
     assert answer.status == 400
@@ -113,7 +128,7 @@ async def test_figures_out_of_range_are_brought_into_it(server, shelf):
 
 
 async def test_a_report_of_an_attempt_that_is_over_is_refused(server, shelf):
-    shelf.job = JobRef("t", "g", UID, attempt=2)
+    shelf.job = JobRef("t", "g", UID, Shown(attempt=2))
     assert (await server.handle(post(attempt=1))).status == 409
     assert not shelf.written
 
@@ -172,3 +187,56 @@ async def test_final_reports_are_not_a_way_round_the_limit(server, shelf):
     answers = [(await server.handle(post(percentage, final=True))).status for percentage in (98, 99, 100)]
     assert answers == [200, 202, 202]
     assert len(shelf.written) == 1
+
+
+async def test_a_report_that_the_status_is_ahead_of_is_answered_so(server, shelf, clock):
+    shelf.has_later = True
+    assert (await server.handle(post(40))).status == 409
+    assert not shelf.written
+    shelf.job = JobRef("t", "g", UID, Shown(attempt=1, report_attempt=1, report_time=clock.now()))
+    earlier = (clock.now() - timedelta(milliseconds=1)).isoformat()
+    assert (await server.handle(post(40, attempt=1, reportTime=earlier))).status == 409
+
+
+async def test_of_what_is_held_back_the_latest_by_its_own_time_is_kept(server, shelf, clock):
+    stop = asyncio.Event()
+    running = asyncio.create_task(server.run(stop))
+    for percentage, second in ((10, 1), (30, 3), (20, 2)):
+        await server.handle(post(percentage, attempt=1, reportTime=f"2026-01-01T00:00:0{second}Z"))
+    await clock.advance(11)
+    assert [each["progressPercentage"] for each in shelf.written] == [10, 30]
+    assert shelf.written[-1]["reportTime"] == "2026-01-01T00:00:03.000000Z"
+    stop.set()
+    await running
+
+
+@pytest.mark.parametrize(
+    ("attempt", "second", "shown", "outdated"),
+    [
+        (1, 5, Shown(), False),
+        (1, 5, Shown(1, 1, datetime(2026, 1, 1, second=4, tzinfo=UTC)), False),
+        (1, 5, Shown(1, 1, datetime(2026, 1, 1, second=5, tzinfo=UTC)), False),
+        (1, 5, Shown(1, 1, datetime(2026, 1, 1, second=6, tzinfo=UTC)), True),
+        (2, 5, Shown(2, 1, datetime(2026, 1, 1, second=6, tzinfo=UTC)), False),
+        (1, 7, Shown(1, 2, datetime(2026, 1, 1, second=6, tzinfo=UTC)), True),
+        (1, 7, Shown(2), True),
+        (None, 5, Shown(2, 2, datetime(2026, 1, 1, second=6, tzinfo=UTC)), True),
+        (None, 7, Shown(2, 2, datetime(2026, 1, 1, second=6, tzinfo=UTC)), False),
+        (1, 5, Shown(1, 1, None), False),
+    ],
+    ids=[
+        "the first one",
+        "a later one",
+        "the same one again",
+        "an earlier one",
+        "a new attempt's, whose clock is behind",
+        "an old attempt's, whose clock is ahead",
+        "an attempt that is over",
+        "an earlier one that names no attempt",
+        "a later one that names no attempt",
+        "after one that named no time",
+    ],
+)
+def test_the_later_of_two_reports_is_known_by_attempt_and_time(attempt, second, shown, outdated):
+    report = Report(at=datetime(2026, 1, 1, second=second, tzinfo=UTC), attempt=attempt)
+    assert is_outdated(report, shown) is outdated

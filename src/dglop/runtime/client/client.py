@@ -8,12 +8,10 @@ from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
-import msgspec
-
 from dglop.errors import ApiError, GoneError, SchemaError
 from dglop.runtime.api.resource import Kind, Resource, resource_of
 from dglop.runtime.client.config import ClientConfig
-from dglop.runtime.client.convert import applicable, decode, decode_page, wire_of
+from dglop.runtime.client.convert import applicable, decode, decode_page, encoded, kind_of, wire_of
 from dglop.runtime.client.patchtype import PatchType
 from dglop.runtime.client.retry import retrying
 from dglop.runtime.client.transport import Call, Transport
@@ -133,23 +131,32 @@ class Client:
             "POST",
             self._collection(obj, wire),
             query={"dryRun": "All"} if dry_run else None,
-            body=_encoded(wire),
+            body=encoded(wire),
         )
-        result: T = decode(_kind_of(obj), body)
+        result: T = decode(kind_of(obj), body)
         return result
 
     async def apply(
-        self, obj: T, *, field_manager: str = "dglop", force: bool = True, subresource: str | None = None
+        self,
+        obj: T,
+        *,
+        field_manager: str = "dglop",
+        force: bool = True,
+        subresource: str | None = None,
+        version: str | None = None,
     ) -> T:
-        """Server-side apply of exactly the fields that `obj` has, without status unless that is meant."""
-        wire = applicable(wire_of(obj), subresource=subresource)
+        """Server-side apply of exactly the fields that `obj` has, without status unless that is meant.
+
+        With `version`, only to the object as it was at that resourceVersion (else ConflictError).
+        """
+        wire = applicable(wire_of(obj), subresource=subresource, version=version)
         name = wire["metadata"].get("name")
         if not name:
             raise SchemaError(f"{wire['kind']}: apply needs metadata.name")
         path = self._path(obj, wire["metadata"].get("namespace"), name, subresource)
         query = {"fieldManager": field_manager, "force": str(force).lower()}
-        body = await self.raw("PATCH", path, query=query, body=_encoded(wire), content_type=PatchType.APPLY)
-        result: T = decode(_kind_of(obj), body)
+        body = await self.raw("PATCH", path, query=query, body=encoded(wire), content_type=PatchType.APPLY)
+        result: T = decode(kind_of(obj), body)
         return result
 
     @overload
@@ -196,7 +203,7 @@ class Client:
             "PATCH",
             self._path(kind, namespace, name, subresource),
             query={"fieldManager": field_manager} if field_manager else None,
-            body=_encoded(body),
+            body=encoded(body),
             content_type=how,
         )
         return decode(kind, answer)
@@ -219,7 +226,7 @@ class Client:
             options["gracePeriodSeconds"] = grace_seconds
         if uid:
             options["preconditions"] = {"uid": uid}
-        await self.raw("DELETE", self._path(kind, namespace, name), body=_encoded(options))
+        await self.raw("DELETE", self._path(kind, namespace, name), body=encoded(options))
 
     async def raw(
         self,
@@ -285,14 +292,6 @@ class Client:
             self._metrics.retry(
                 code=str(error.status or "<error>"), verb=method, host=self._transport.link.netloc
             )
-
-
-def _kind_of(obj: Any) -> Kind:
-    return resource_of(obj) if isinstance(obj, Mapping) else type(obj)
-
-
-def _encoded(body: Any) -> bytes:
-    return msgspec.json.encode(body)
 
 
 def _selected(labels: str, fields: str) -> dict[str, str]:

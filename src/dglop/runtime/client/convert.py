@@ -16,7 +16,7 @@ from dglop.runtime.api.problems import schema_error
 from dglop.runtime.api.resource import Kind, Resource, resource_of
 from dglop.runtime.api.times import format_micro_time, format_time
 
-__all__ = ("Page", "applicable", "decode", "decode_page", "typed", "wire_of")
+__all__ = ("Page", "applicable", "decode", "decode_page", "encoded", "kind_of", "typed", "wire_of")
 
 _MICRO = frozenset({"renewTime", "acquireTime", "eventTime", "lastObservedTime"})
 _SERVER_OWNED = ("managedFields", "creationTimestamp", "generation", "resourceVersion", "selfLink")
@@ -49,11 +49,27 @@ def wire_of(obj: Any) -> dict[str, Any]:
     return wire
 
 
-def applicable(wire: dict[str, Any], *, subresource: str | None) -> dict[str, Any]:
-    """`wire` without what the server owns, so that applying what was read does not claim or test it."""
+def applicable(
+    wire: dict[str, Any], *, subresource: str | None, version: str | None = None
+) -> dict[str, Any]:
+    """`wire` without what the server owns, so that applying what was read does not claim or test it.
+
+    Only a `version` that is given is tested.
+    """
     metadata = {key: value for key, value in wire["metadata"].items() if key not in _SERVER_OWNED}
+    if version:
+        metadata["resourceVersion"] = version
     kept = {key: value for key, value in wire.items() if key != "status" or subresource == "status"}
     return {**kept, "metadata": metadata}
+
+
+def kind_of(obj: Any) -> Kind:
+    """What an answer about `obj` is to be decoded as."""
+    return resource_of(obj) if isinstance(obj, Mapping) else type(obj)
+
+
+def encoded(body: Any) -> bytes:
+    return msgspec.json.encode(body)
 
 
 def decode(kind: Kind, body: bytes) -> Any:
