@@ -136,6 +136,7 @@ class Lifecycle:
             user_agent=manager.name,
             metrics=manager.metrics.client,
             clock=manager.clock,
+            log=self._log,
         )
         return self._own_client
 
@@ -147,6 +148,7 @@ class Lifecycle:
             selectors=manager.selectors,
             metrics=manager.metrics.cache,
             clock=manager.clock,
+            log=self._log,
         )
         recorder = EventRecorder(
             client,
@@ -205,7 +207,8 @@ class Lifecycle:
         async def open_store() -> AsyncIterator[LeaseStore]:
             # A client belongs to one loop, and the election has its own.
             config = manager.client_config()
-            async with await Client.connect(config, user_agent=f"{manager.name} leader-election") as client:
+            agent = f"{manager.name} leader-election"
+            async with await Client.connect(config, user_agent=agent, log=self._log) as client:
                 yield KubeLeaseStore(client, namespace, lease)
 
         elector = LeaderElector(

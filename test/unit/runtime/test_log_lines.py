@@ -6,10 +6,13 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import re
+from pathlib import Path
 
 import pytest
 from kubernetes.aio.client import V1ConfigMap
 
+import dglop.runtime
 from dglop import Context, Manager, Request, Settings
 from dglop.runtime.log import make_log
 
@@ -65,3 +68,29 @@ async def test_the_lines_of_one_reconcile_share_an_id_and_the_next_reconcile_has
     assert first == same
     assert second == same_again
     assert first != second
+
+
+@pytest.mark.scripted
+async def test_what_client_and_cache_say_goes_to_the_managers_log_and_nowhere_else(api, capsys):
+    async def reconcile(obj: V1ConfigMap, ctx: Context) -> None:
+        return
+
+    out = io.StringIO()
+    log = make_log(format_="json", stream=out)
+    manager = Manager(Settings(metrics_bind="0", health_bind="0"), config=api.config, log=log)
+    manager.controller(V1ConfigMap, reconcile)
+    async with manager:
+        pass
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert ("Synced cache", "configmaps") in [(line["msg"], line.get("kind")) for line in lines]
+    assert capsys.readouterr().out == ""
+
+
+def test_no_part_of_the_runtime_asks_for_the_loggers_of_the_process():
+    runtime = Path(dglop.runtime.__file__).parent
+    askers = [
+        path.name
+        for path in runtime.rglob("*.py")
+        if re.search(r"get_logger|getLogger\(__|structlog\.stdlib", path.read_text())
+    ]
+    assert askers == []

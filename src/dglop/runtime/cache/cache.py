@@ -13,6 +13,7 @@ from dglop.runtime.cache.informer import Informer
 from dglop.runtime.cache.reflector_runner import ReflectorRunner, Sink
 from dglop.runtime.cache.scope import Limits, Scope
 from dglop.runtime.clock import Clock, SystemClock
+from dglop.runtime.log import Log, make_log
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,6 +44,7 @@ class Cache:
         selectors: Mapping[Kind, str] | None = None,
         metrics: CacheMetrics | None = None,
         clock: Clock | None = None,
+        log: Log = None,
         streams: bool = True,
         limits: Limits | None = None,
     ) -> None:
@@ -51,6 +53,7 @@ class Cache:
         self._selectors = {resource_of(kind): labels for kind, labels in (selectors or {}).items()}
         self._metrics = metrics
         self._clock = clock or SystemClock()
+        self._log = log or make_log()
         self._streams = streams
         self._limits = limits
         self._informers: dict[tuple[Scope, ...], Informer] = {}
@@ -177,7 +180,14 @@ class Cache:
         return tuple(Scope(resource, each, labels, fields, metadata_only) for each in namespaces)
 
     def _make(self, scopes: tuple[Scope, ...], indexers: Mapping[str, Indexer] | None) -> Informer:
-        informer = Informer(scopes, self._runner, clock=self._clock, indexers=indexers, metrics=self._metrics)
+        informer = Informer(
+            scopes,
+            self._runner,
+            clock=self._clock,
+            log=self._log,
+            indexers=indexers,
+            metrics=self._metrics,
+        )
         self._informers[scopes] = informer
         self._first.setdefault(informer.resource, informer)
         if self._group is not None:

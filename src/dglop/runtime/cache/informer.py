@@ -7,8 +7,6 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import structlog
-
 from dglop.errors import CacheNotSyncedError, DglopError
 from dglop.runtime.cache.delta import Delta, EventHandlerProtocol
 from dglop.runtime.cache.health import InformerHealth
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from dglop.runtime.api.resource import Resource
     from dglop.runtime.cache.entry import Cached
     from dglop.runtime.cache.metrics import CacheMetrics
+    from dglop.runtime.log import Log
 
 __all__ = ("Informer", "Registration")
 
@@ -60,6 +59,7 @@ class Informer:
         make_runner: MakeRunner,
         *,
         clock: Clock,
+        log: Log,
         indexers: Mapping[str, Indexer] | None = None,
         metrics: CacheMetrics | None = None,
     ) -> None:
@@ -68,7 +68,7 @@ class Informer:
         self.health = InformerHealth(self.resource.group_resource)
         self._clock = clock
         self._metrics = metrics
-        self._log = structlog.get_logger("dglop.cache").bind(kind=self.health.kind)
+        self._log = log.bind(kind=self.health.kind)
         self._registrations: list[Registration] = []
         self._synced = asyncio.Event()
         self._sinks = [_ScopeSink(self, scope) for scope in self.scopes]

@@ -16,6 +16,7 @@ from dglop.runtime.client.patchtype import PatchType
 from dglop.runtime.client.retry import retrying
 from dglop.runtime.client.transport import Call, Transport
 from dglop.runtime.clock import Clock, SystemClock
+from dglop.runtime.log import Log, make_log
 
 if TYPE_CHECKING:
     from dglop.runtime.client.metrics import ClientMetrics
@@ -59,12 +60,12 @@ class Client:
         user_agent: str = "",
         metrics: ClientMetrics | None = None,
         clock: Clock | None = None,
+        log: Log = None,
     ) -> Self:
         """A client by `config`; nothing is sent yet. Raises ConfigError."""
-        agent = f"dglop/{version('dglop')}"
+        agent = f"dglop/{version('dglop')}" + (f" ({user_agent})" if user_agent else "")
         used = clock or SystemClock()
-        agent = f"{agent} ({user_agent})" if user_agent else agent
-        transport = Transport(config or ClientConfig(), agent, used, metrics)
+        transport = Transport(config or ClientConfig(), agent, used, metrics, log or make_log())
         await transport.open()
         return cls(transport, used, metrics)
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
 import aiohttp
-import structlog
 from yarl import URL
 
 from dglop.errors import ApiConnectionError, ApiError, ApiTimeoutError, ConfigError
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from dglop.runtime.client.config import ClientConfig
     from dglop.runtime.client.metrics import ClientMetrics
     from dglop.runtime.clock import Clock
+    from dglop.runtime.log import Log
 
 __all__ = ("Call", "Transport")
 
@@ -56,13 +56,13 @@ class Transport:
     """Owns the links to one API server, from `open` to `close`, inside one event loop."""
 
     def __init__(
-        self, config: ClientConfig, user_agent: str, clock: Clock, metrics: ClientMetrics | None
+        self, config: ClientConfig, user_agent: str, clock: Clock, metrics: ClientMetrics | None, log: Log
     ) -> None:
         self._config = config
         self._clock = clock
         self._metrics = metrics
         self._headers = {"User-Agent": user_agent, "Accept-Encoding": "identity"}
-        self._log = structlog.get_logger("dglop.client")
+        self._log = log
         self._reload = asyncio.Lock()
         self._renewed_at = -_RENEWAL_SECONDS
         self._checked_at = 0.0

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import json
 import socket
 import ssl
 import threading
@@ -18,6 +20,7 @@ from dglop.runtime.api import Resource
 from dglop.runtime.client import Client, ClientConfig
 from dglop.runtime.client.sockets import keepalive_socket
 from dglop.runtime.client.sources import load
+from dglop.runtime.log import make_log
 from dglop.testing.clock import ManualClock, yield_to_tasks
 from dglop.testing.scripted import Exchange, Reply, ScriptedServer
 from dglop.testing.scripted_replies import answer, items, status, stream
@@ -206,7 +209,9 @@ async def test_a_rotated_ca_is_taken_up_without_a_restart(tmp_path: Path, clock:
     async with ScriptedServer(tls=serving(new)) as server:
         server.on(anything, answer(WIRE))
         config = ClientConfig(host=server.url, ca_file=tmp_path / "ca", files_recheck_seconds=0.0)
-        async with await Client.connect(config, clock=clock) as client:
+        said = io.StringIO()
+        log = make_log(format_="json", stream=said)
+        async with await Client.connect(config, clock=clock, log=log) as client:
             with pytest.raises(ApiConnectionError):
                 await client.get(POD, "a")
             (tmp_path / "ca").write_text("half wri")
@@ -214,6 +219,8 @@ async def test_a_rotated_ca_is_taken_up_without_a_restart(tmp_path: Path, clock:
                 await client.get(POD, "a")
             new.cert_pem.write_to_path(tmp_path / "ca")
             assert await client.get(POD, "a") == WIRE
+    told = [json.loads(line)["msg"] for line in said.getvalue().splitlines()]
+    assert (told[0], told[-1]) == ("Kept the old API server credentials", "Reloaded API server credentials")
 
 
 @pytest.mark.scripted
