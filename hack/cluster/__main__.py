@@ -48,7 +48,7 @@ def run(command: str, archive: Path | None) -> int:
         kubectl, kubeconfig = short(provider.kubectl()), short(provider.kubeconfig())
         print(f"  next:  {kubectl} --kubeconfig {kubeconfig} get nodes")
     elif command == "down":
-        provider.down()
+        provider.down(choose_report())
     elif command == "kubeconfig":
         print(provider.kubeconfig())
     elif command == "logs":

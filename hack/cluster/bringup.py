@@ -23,6 +23,7 @@ from hack.cluster.paths import SOURCES
 from hack.cluster.preflight import check_networks, check_ports
 from hack.cluster.process import Daemons, wait_for
 from hack.cluster.settings import FAKE_NODE, NODE, PORTS_OF, written
+from hack.cluster.status import Ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,16 +82,19 @@ class Bringup:
         wait_for("the default service account, see the logs", self._service_account, 60)
         note(f"nodes {NODE} and {FAKE_NODE} ready" if dead else self._already())
 
-    def down(self) -> None:
+    def down(self) -> Ended:
         """Stop every part in reverse order, and remove pods, mounts, rules, bridge and state."""
+        processes, containers = len(self.alive()[0]), 0
+        was_there = any(path.name not in KEPT for path in self._paths.cluster.glob("*"))
         for name in ("kubelet", "provisioner", "kwok", "coredns", "kube-proxy"):
             self._daemons.stop(name)
         if self._daemons.alive("containerd") and self.containerd.ready():
-            self.containerd.clear()
+            containers = self.containerd.clear()
         for name in ("containerd", *reversed(CONTROL_PLANE)):
             self._daemons.stop(name)
         self.clear()
         self._paths.kubeconfig.unlink(missing_ok=True)
+        return Ended(processes, containers, was_there)
 
     def nodes(self) -> str:
         """The nodes as kubectl shows them."""

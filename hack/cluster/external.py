@@ -48,8 +48,10 @@ class External:
                 )
             step.note(f"yours, by {self._kubeconfig}")
 
-    def down(self) -> None:
-        """Nothing: it is not ours to end."""
+    def down(self, report: Report) -> None:
+        """Nothing but words: it is not ours to end."""
+        with report.step("cluster") as step:
+            step.note("yours, left as it is (DGLOP_KUBECONFIG)")
 
     def status(self) -> Status:
         kubectl = [str(self.kubectl()), "--kubeconfig", str(self.kubeconfig()), "--request-timeout=10s"]

@@ -15,7 +15,7 @@ from hack.cluster.local import announcement
 from hack.cluster.parts import kwok
 from hack.cluster.paths import SOURCES
 from hack.cluster.process import Daemons
-from hack.cluster.status import Status
+from hack.cluster.status import NONE, Status
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,10 +74,13 @@ class Kind:
                 step.note("node ready")
             self._have_fake_node()
 
-    def down(self) -> None:
-        self._daemons.stop("kwok")
-        if not missing(("kind",), self._paths):
-            self._kind("down")
+    def down(self, report: Report) -> None:
+        with report.step("cluster") as step:
+            self._daemons.stop("kwok")
+            known = [] if missing(("kind",), self._paths) else self._kind("list").split()
+            if self._cluster in known:
+                self._kind("down")
+            step.note(f"ended: {self._cluster}, by kind" if self._cluster in known else NONE)
 
     def status(self) -> Status:
         if missing(NEEDED, self._paths) or self._cluster not in self._kind("list").split():

@@ -16,7 +16,7 @@ from hack.cluster.errors import ClusterError
 from hack.cluster.packages import install_packages, missing_packages
 from hack.cluster.paths import short
 from hack.cluster.settings import read
-from hack.cluster.status import Status
+from hack.cluster.status import NONE, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,11 +50,18 @@ class Local:
             with report.step("cluster") as step:
                 self._start(step)
 
-    def down(self) -> None:
-        preflight.this_machine()
-        if self._paths.cluster.exists():
+    def down(self, report: Report) -> None:
+        with report.step("cluster") as step:
+            if not self._paths.cluster.exists():
+                step.note(NONE)
+                return
+            preflight.this_machine()
+            step.note("ending pods and processes")
             with self._alone():
-                self._bringup().down()
+                ended = self._bringup().down()
+            step.note(ended.text)
+        if ended.is_something:
+            report.say(f"  images and programs stay in {short(self._paths.cache)}")
 
     def status(self) -> Status:
         if missing(NEEDED, self._paths) or not self._paths.cluster.exists():

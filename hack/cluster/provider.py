@@ -35,8 +35,8 @@ class Provider(Protocol):
     def up(self, report: Report) -> None:
         """Have the cluster ready; what is there and well is left as it is."""
 
-    def down(self) -> None:
-        """End what `up` began; no cluster is no error."""
+    def down(self, report: Report) -> None:
+        """End what `up` began, and tell what that was; no cluster is no error."""
 
     def status(self) -> Status:
         """How it stands, found out without changing anything."""

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a cluster stands."""
+"""How a cluster stands, and what was ended of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ("Status",)
+__all__ = ("NONE", "Ended", "Status")
+
+NONE = "none was running"
 
 
 @dataclass(frozen=True)
@@ -14,3 +16,22 @@ class Status:
 
     running: bool
     text: str
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What there was to end of a cluster: processes, containers, and state of an earlier one."""
+
+    processes: int
+    containers: int
+    was_there: bool
+
+    @property
+    def is_something(self) -> bool:
+        return bool(self.processes or self.containers or self.was_there)
+
+    @property
+    def text(self) -> str:
+        if self.processes or self.containers:
+            return f"ended: {self.processes} processes, {self.containers} containers"
+        return f"{NONE}; cleared what an earlier one left" if self.was_there else NONE

@@ -61,7 +61,7 @@ def kind(cache: Path) -> Iterator[Provider]:
     try:
         yield provider
     finally:
-        provider.down()
+        provider.down(choose_report())
 
 
 def test_docker_builds_the_operators_image(operator: BuiltImage) -> None:
@@ -98,6 +98,6 @@ def test_a_kind_cluster_comes_up_runs_a_loaded_image_and_goes(
 
     assert kubectl.until("the pod ends", ended) == "Succeeded"
     assert "usage: dglop" in kubectl.out("logs", "helps", "-n", "default")
-    kind.down()
+    kind.down(choose_report())
     assert not kind.status().running
     assert list((cache / "kind").glob("*.json")) == []

@@ -10,11 +10,12 @@ import pytest
 from hack.cluster.errors import ClusterError
 from hack.cluster.external import External, pushed_name
 from hack.cluster.kind import arguments
-from hack.cluster.local import announcement
-from hack.cluster.paths import paths_from
+from hack.cluster.local import Local, announcement
+from hack.cluster.paths import Paths, paths_from
 from hack.cluster.provider import choose
-from hack.cluster.report import PlainReport
-from hack.cluster.settings import Ports, read, settings_from, written
+from hack.cluster.report import NOTE_WIDTH, PlainReport, choose_report
+from hack.cluster.settings import Ports, Settings, read, settings_from, written
+from hack.cluster.status import Ended
 
 
 @pytest.mark.parametrize(
@@ -129,3 +130,27 @@ def test_a_step_that_takes_long_gives_a_sign_of_life(capsys: pytest.CaptureFixtu
         ["·", "build", "two"],
         ["✓", "build", "two", "30", "s"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("ended", "says"),
+    [
+        (Ended(11, 24, was_there=True), "ended: 11 processes, 24 containers"),
+        (Ended(0, 0, was_there=True), "none was running; cleared what an earlier one left"),
+        (Ended(0, 0, was_there=False), "none was running"),
+    ],
+)
+def test_what_was_ended_is_said_in_a_few_words(ended: Ended, says: str) -> None:
+    assert ended.text == says
+    assert len(says) <= NOTE_WIDTH
+
+
+def test_where_no_cluster_runs_down_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Local(Paths(tmp_path), Settings()).down(choose_report())
+    assert "none was running" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_foreign_cluster_is_left_as_it_is_and_down_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    External({"DGLOP_KUBECONFIG": "/k"}).down(choose_report())
+    assert "yours, left as it is" in capsys.readouterr().out
