@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ import pytest
 
 from hack.cluster.host import cgroup_tree, hierarchies, mounts_below
 from hack.cluster.paths import cache_dir
+from hack.cluster.process import parse_stat, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +52,28 @@ class Second:
         self.cache = cache
         self._env = {**os.environ, "DGLOP_CACHE": str(cache), "DGLOP_NAME": NAME, "DGLOP_PROVIDER": "local"}
 
+    def make(self) -> None:
+        """A network namespace, and a cache that has the programs already."""
+        self.cache.mkdir()
+        (self.cache / "bin").symlink_to(cache_dir() / "bin")
+        subprocess.run(["ip", "netns", "add", NAME], check=True)
+        subprocess.run(["ip", "-n", NAME, "link", "set", "lo", "up"], check=True)
+
+    def remove(self) -> None:
+        """Leave nothing of it, also where a run was killed at any moment, or goes on as an orphan.
+
+        What is in the network namespace belongs to it: its parts, their shims, and a command that nobody
+        waits for any more. All else, such as the processes of pods, `down` knows how to find.
+        """
+        if NAME in _output("ip", "netns", "list").split():
+            wait_for("the end of what an earlier run left", lambda: not _kill_all_in_namespace(), 30)
+        else:
+            subprocess.run(["ip", "netns", "add", NAME], check=True)
+        self.cluster("down")
+        subprocess.run(["ip", "netns", "delete", NAME], check=True)
+        if self.cache.exists():
+            shutil.rmtree(self.cache)
+
     def run(self, *argv: str, stdin: str = "") -> str:
         inside = ["nsenter", f"--net=/run/netns/{NAME}", *argv]
         ended = subprocess.run(
@@ -77,30 +99,49 @@ class Second:
 
     def leftovers(self) -> list[str]:
         """Mounts, cgroups, interfaces and rules that are there because of the cluster."""
-        mounts = mounts_below(Path("/proc/self/mountinfo").read_text(), str(self.cache))
-        cgroups = [str(path) for top in hierarchies() for path in cgroup_tree(top / NAME)]
         links = [
             link["ifname"] for link in json.loads(self.run("ip", "-json", "link")) if link["ifname"] != "lo"
         ]
-        return [*mounts, *cgroups, *links, *self.run("nft", "list", "tables").splitlines()]
+        return [*self.outside(), *links, *self.run("nft", "list", "tables").splitlines()]
+
+    def outside(self) -> list[str]:
+        """Mounts and cgroups: what does not go with the network namespace."""
+        mounts = mounts_below(Path("/proc/self/mountinfo").read_text(), str(self.cache))
+        return [*mounts, *(str(path) for top in hierarchies() for path in cgroup_tree(top / NAME))]
+
+
+def _output(*argv: str) -> str:
+    return subprocess.run(argv, check=True, capture_output=True, text=True).stdout
+
+
+def _kill_all_in_namespace() -> int:
+    """Kill what is in the network namespace; how many processes there were."""
+    pids = [int(pid) for pid in _output("ip", "netns", "pids", NAME).split()]
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return len(pids)
+
+
+def _is_gone(pid: int) -> bool:
+    """Whether it is gone, or dead and not yet buried by its parent."""
+    try:
+        return parse_stat(Path(f"/proc/{pid}/stat").read_text())[0] in "ZX"
+    except OSError:
+        return True
 
 
 @pytest.fixture
 def second() -> Iterator[Second]:
-    """A network namespace, and a cache that has the programs already."""
-    cache = Path(tempfile.mkdtemp(prefix="dglop-"))  # short: sockets lie below it
-    (cache / "bin").symlink_to(cache_dir() / "bin")
-    # A run that was killed leaves its namespace; its cluster lies in a cache of its own.
-    subprocess.run(["ip", "netns", "delete", NAME], check=False, capture_output=True)
-    subprocess.run(["ip", "netns", "add", NAME], check=True)
-    subprocess.run(["ip", "-n", NAME, "link", "set", "lo", "up"], check=True)
-    made = Second(cache)
+    """Always in the same place, so that a run finds what one that was killed has left."""
+    made = Second(cache_dir() / NAME)
+    made.remove()
+    made.make()
     try:
         yield made
     finally:
         made.cluster("down")
-        subprocess.run(["ip", "netns", "delete", NAME], check=True)
-        shutil.rmtree(cache)
+        made.remove()
 
 
 def test_a_cluster_that_was_killed_without_warning_comes_back_clean(second: Second) -> None:
@@ -133,6 +174,17 @@ def test_a_cluster_that_was_ended_leaves_nothing_behind(second: Second) -> None:
     pids = second.pids()
     second.cluster("down")
     assert second.leftovers() == []
-    for pid in pids:
-        with suppress(FileNotFoundError):  # gone, or dead and not yet buried by its parent
-            assert Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    assert all(map(_is_gone, pids))
+
+
+def test_what_a_run_that_was_killed_leaves_is_put_in_order_by_the_next_one(second: Second) -> None:
+    second.cluster("up")
+    second.run_pod()
+    pids = second.pids()
+    assert second.outside()
+    Second(second.cache).remove()
+    assert all(map(_is_gone, pids))
+    assert second.outside() == []
+    assert not second.cache.exists()
+    second.make()
+    second.cluster("up")
