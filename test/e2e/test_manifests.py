@@ -28,11 +28,12 @@ def test_a_launcher_alone_completes(jobs: Jobs, kubectl: Kubectl) -> None:
 def test_an_unquoted_gpu_count_is_accepted_and_reaches_the_pod(jobs: Jobs, kubectl: Kubectl) -> None:
     job = jobs.skip("gpu", ["true"])
     container = job["spec"]["dglReplicaSpecs"]["Launcher"]["template"]["spec"]["containers"][0]
-    container["resources"] = {"limits": {"nvidia.com/gpu": 1}}
+    # More than any node has, so that it stays Pending on a cluster with GPUs too.
+    container["resources"] = {"limits": {"nvidia.com/gpu": 1001}}
     container["env"] = [{"name": "COUNT", "value": 1}]
     jobs.submit(job)
     pod = jobs.until_pod("gpu-launcher-0", "exists", lambda _: True)
-    assert pod["spec"]["containers"][0]["resources"]["limits"] == {"nvidia.com/gpu": "1"}
+    assert pod["spec"]["containers"][0]["resources"]["limits"] == {"nvidia.com/gpu": "1001"}
 
     def reason() -> str | None:
         seen = jobs.get("gpu")

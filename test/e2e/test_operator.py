@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _SELECTOR = "control-plane=controller-manager"
 _LEASES = "leases.coordination.k8s.io"
 _ACCOUNT = "dglop-controller-manager"
+_BOOTSTRAPPED = "kubernetes.io/bootstrapping"
 _SLOW_SECONDS = 8
 
 
@@ -156,13 +157,15 @@ def _set_arguments(kubectl: Kubectl, arguments: list[str]) -> None:
 
 
 def _rights(documents: list[dict[str, Any]]) -> dict[tuple[str, ...], list[dict[str, Any]]]:
-    """What the operator's account may do: where, by which role → the role's rules."""
-    who = ("ServiceAccount", NAMESPACE, _ACCOUNT)
+    """What the operator's account may do, by itself or by its groups: where, by which role → its rules.
+
+    What Kubernetes itself grants to everybody, such as to read the API's description, is left out.
+    """
     rules = {_identity(each): each.get("rules") for each in documents if each["kind"].endswith("Role")}
     found = {}
     for binding in documents:
         subjects = (binding.get("subjects") or []) if binding["kind"].endswith("RoleBinding") else []
-        if who not in [(each["kind"], each.get("namespace"), each["name"]) for each in subjects]:
+        if _BOOTSTRAPPED in binding["metadata"].get("labels", {}) or not any(map(_is_operator, subjects)):
             continue
         role, place = binding["roleRef"], binding["metadata"].get("namespace", "")
         at = place if role["kind"] == "Role" else ""
@@ -170,6 +173,17 @@ def _rights(documents: list[dict[str, Any]]) -> dict[tuple[str, ...], list[dict[
             rules[role["kind"], at, role["name"]] or []
         )
     return found
+
+
+def _is_operator(subject: dict[str, Any]) -> bool:
+    if subject["kind"] == "ServiceAccount":
+        return (subject.get("namespace"), subject["name"]) == (NAMESPACE, _ACCOUNT)
+    return (subject["kind"], subject["name"]) in {
+        ("User", f"system:serviceaccount:{NAMESPACE}:{_ACCOUNT}"),
+        ("Group", f"system:serviceaccounts:{NAMESPACE}"),
+        ("Group", "system:serviceaccounts"),
+        ("Group", "system:authenticated"),
+    }
 
 
 def _identity(document: dict[str, Any]) -> tuple[str, str, str]:
@@ -183,6 +197,30 @@ def test_the_operator_holds_exactly_the_rights_of_the_shipped_rbac(stack: Stack,
     rights = _rights(live)
     assert rights == _rights(hack_stack.render(stack))
     assert {binding for binding, *_ in rights} == {"RoleBinding", "ClusterRoleBinding"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("Group", "system:authenticated"),
+        ("Group", "system:serviceaccounts"),
+        ("Group", f"system:serviceaccounts:{NAMESPACE}"),
+        ("User", f"system:serviceaccount:{NAMESPACE}:{_ACCOUNT}"),
+    ],
+)
+def test_rights_by_another_name_count_as_the_operators_and_those_of_kubernetes_itself_do_not(
+    kind: str, name: str
+) -> None:
+    role = {"kind": "ClusterRole", "metadata": {"name": "all"}, "rules": [{"verbs": ["*"]}]}
+    binding: dict[str, Any] = {
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "any"},
+        "subjects": [{"kind": kind, "name": name}],
+        "roleRef": {"kind": "ClusterRole", "name": "all"},
+    }
+    assert list(_rights([role, binding]).values()) == [role["rules"]]
+    binding["metadata"]["labels"] = {_BOOTSTRAPPED: "rbac-defaults"}
+    assert _rights([role, binding]) == {}
 
 
 def test_what_the_operator_may_not_do_is_refused_to_it(kubectl: Kubectl) -> None:
