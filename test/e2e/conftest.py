@@ -16,7 +16,7 @@ from test.e2e.jobs import Jobs
 from test.e2e.kubectl import Kubectl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from hack.stack import Stack
 
@@ -72,7 +72,9 @@ REPORT = pytest.StashKey[pytest.TestReport]()
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     if report.when == "call":
         item.stash[REPORT] = report

@@ -155,7 +155,8 @@ class Jobs:
 
 
 def status(job: dict[str, Any]) -> dict[str, Any]:
-    return job.get("status", {})
+    found: dict[str, Any] = job.get("status", {})
+    return found
 
 
 def phase(job: dict[str, Any]) -> str | None:

@@ -54,7 +54,8 @@ class Kubectl:
         args = ["get", kind, "-n", namespace, "-o", "json"]
         if selector:
             args += ["-l", selector]
-        return json.loads(self.out(*args))["items"]
+        items: list[dict[str, Any]] = json.loads(self.out(*args))["items"]
+        return items
 
     def delete(self, kind: str, name: str, namespace: str, *args: str) -> None:
         self.run("delete", kind, name, "-n", namespace, "--ignore-not-found", *args)

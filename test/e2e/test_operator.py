@@ -87,7 +87,7 @@ def test_a_killed_operator_goes_on_where_it_was_and_makes_no_pod_twice(
 def _holder(kubectl: Kubectl) -> str:
     leases = kubectl.list(_LEASES, NAMESPACE)
     assert len(leases) == 1, [each["metadata"]["name"] for each in leases]
-    return leases[0]["spec"].get("holderIdentity", "")
+    return str(leases[0]["spec"].get("holderIdentity", ""))
 
 
 def _told(jobs: Jobs, kubectl: Kubectl) -> list[tuple[str, str, int]]:
@@ -162,7 +162,7 @@ def _rights(documents: list[dict[str, Any]]) -> dict[tuple[str, ...], list[dict[
     What Kubernetes itself grants to everybody, such as to read the API's description, is left out.
     """
     rules = {_identity(each): each.get("rules") for each in documents if each["kind"].endswith("Role")}
-    found = {}
+    found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for binding in documents:
         subjects = (binding.get("subjects") or []) if binding["kind"].endswith("RoleBinding") else []
         if _BOOTSTRAPPED in binding["metadata"].get("labels", {}) or not any(map(_is_operator, subjects)):

@@ -32,7 +32,7 @@ def _training_progressed(jobs: Jobs, name: str, attempt: int = 1) -> dict[str, A
 
 
 def _manifest(job: dict[str, Any]) -> str:
-    return status(job)["partition"]["manifestHash"]
+    return str(status(job)["partition"]["manifestHash"])
 
 
 def test_digits_are_learned_and_every_phase_is_seen_once_in_order(jobs: Jobs, kubectl: Kubectl) -> None:

@@ -105,7 +105,7 @@ async def test_lost_history_costs_one_new_state_and_no_event(own_server: Envtest
         same = await other.get(_CONFIG_MAP, "same", "default")
         await changes.until(lambda: set(_texts(informer, "default")) >= {"new", "same"})
         await changes.until(lambda: "gone" not in _texts(informer, "default"))
-        assert informer.store.get(("default", "same")).uid == same["metadata"]["uid"]  # type: ignore[union-attr]
+        assert informer.store.get(("default", "same")).uid == same["metadata"]["uid"]
         assert len(changes.heard) == len(set(changes.heard))
         await cache.stop()
 

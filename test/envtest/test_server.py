@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _CONFIG_MAP = Resource("", "v1", "ConfigMap", "configmaps")
 
 
-def _page(namespace: str, **data: str) -> dict[str, object]:
+def _page(namespace: str, **data: str) -> dict[str, Any]:
     metadata = {"name": "page", "namespace": namespace}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 

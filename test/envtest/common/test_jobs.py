@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dglop.common.constants import POD, SERVICE
@@ -74,7 +75,7 @@ async def test_what_the_server_refuses_ends_the_job_in_its_words_and_a_healthy_j
     await world.submit("typed", template={"spec": {"containers": [{"name": "main", "image": 7}]}})
     await world.submit("good", workers=1)
     for name in ("bad", "worse", "typed"):
-        await world.until(lambda name=name: world.is_true("Failed", name))
+        await world.until(partial(world.is_true, "Failed", name))
         failed = world.job(name).status.get("Failed")
         assert failed.reason == "InvalidSpec", failed
         assert world.job(name).status.completion_time is not None

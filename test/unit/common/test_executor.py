@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -14,6 +15,9 @@ from dglop.runtime.client import Client, ClientConfig
 from dglop.runtime.expectations import Expectations
 from dglop.testing.scripted import ScriptedServer
 from dglop.testing.scripted_replies import answer
+
+if TYPE_CHECKING:
+    from dglop.runtime.context import Context
 
 pytestmark = pytest.mark.scripted
 
@@ -27,7 +31,6 @@ async def test_an_object_is_made_once_in_an_attempt_and_again_in_the_next(make_j
         for attempt, asked in ((1, 1), (1, 1), (2, 2)):
             job.status.attempt = attempt
             plan = Plan(status=job.status, objects=(SECRET,))
-            await Executor(SimpleNamespace(client=client), job, Expectations(lambda: 0.0), memory).create(
-                plan
-            )
+            ctx = cast("Context", SimpleNamespace(client=client))
+            await Executor(ctx, job, Expectations(lambda: 0.0), memory).create(plan)
             assert len(server.requests) == asked

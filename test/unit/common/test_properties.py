@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import Any
 
 import msgspec
 from hypothesis import HealthCheck, given, settings
@@ -132,8 +133,11 @@ def test_left_alone_with_healthy_pods_an_unfinished_job_succeeds(gang, actions):
 def test_a_lagging_cache_makes_no_pod_twice(schedule, gang):
     job, kind = make(gang=gang), ToyJobKind()
     job.metadata.uid = "uid-g"
-    expectations = Expectations(lambda: 0.0)
-    real, seen, events, serial = {}, {}, deque(), 0
+    expectations: Expectations[tuple[str, str]] = Expectations(lambda: 0.0)
+    real: dict[str, dict[str, Any]] = {}
+    seen: dict[str, dict[str, Any]] = {}
+    events: deque[tuple[str, str, dict[str, Any]]] = deque()
+    serial = 0
 
     def deliver():
         verb, name, wire = events.popleft()
@@ -157,11 +161,11 @@ def test_a_lagging_cache_makes_no_pod_twice(schedule, gang):
             made = plan(job, Observed(pods, (), unsettled), T0, kind)
             job.status = made.status
             for doomed in made.delete_pods:
-                wire = real.get(doomed.name)
-                if wire and wire["metadata"]["uid"] == doomed.uid:
+                known = real.get(doomed.name)
+                if known and known["metadata"]["uid"] == doomed.uid:
                     expectations.expect(("uid-g", "worker"), deletions=[doomed.uid])
                     del real[doomed.name]
-                    events.append(("delete", doomed.name, wire))
+                    events.append(("delete", doomed.name, known))
             for create in made.creates:
                 assert create.name not in real
                 serial += 1

@@ -81,7 +81,7 @@ def test_a_job_made_anew_under_its_name_begins_with_an_empty_memory():
 
 
 def test_a_pod_event_settles_its_role_and_a_service_event_does_not():
-    expectations = Expectations(lambda: 0.0)
+    expectations: Expectations[tuple[str, str]] = Expectations(lambda: 0.0)
     watcher = ChildWatcher(expectations)
     expectations.expect(KEY, creations=["g-worker-0"])
     expectations.expect(("uid-g", SERVICES), creations=["g-worker-0"])
@@ -93,7 +93,7 @@ def test_a_pod_event_settles_its_role_and_a_service_event_does_not():
 
 
 def test_a_deletion_is_seen_when_it_begins():
-    expectations = Expectations(lambda: 0.0)
+    expectations: Expectations[tuple[str, str]] = Expectations(lambda: 0.0)
     watcher = ChildWatcher(expectations)
     expectations.expect(KEY, deletions=["u1"])
     watcher.on_update(cached(uid="u1"), cached(uid="u1"))
@@ -103,14 +103,14 @@ def test_a_deletion_is_seen_when_it_begins():
 
 
 def test_a_pod_replaced_between_two_looks_counts_as_a_deletion_too():
-    expectations = Expectations(lambda: 0.0)
+    expectations: Expectations[tuple[str, str]] = Expectations(lambda: 0.0)
     expectations.expect(KEY, deletions=["u1"])
     ChildWatcher(expectations).on_update(cached(uid="u1"), cached(uid="u2"))
     assert expectations.satisfied(KEY)
 
 
 def test_another_jobs_pod_of_the_same_name_settles_nothing():
-    expectations = Expectations(lambda: 0.0)
+    expectations: Expectations[tuple[str, str]] = Expectations(lambda: 0.0)
     expectations.expect(("uid-other", "worker"), creations=["g-worker-0"])
     ChildWatcher(expectations).on_add(cached(), is_initial=False)
     assert not expectations.satisfied(("uid-other", "worker"))
@@ -118,7 +118,7 @@ def test_another_jobs_pod_of_the_same_name_settles_nothing():
 
 def test_the_wait_for_an_event_that_never_comes_has_an_end():
     clock = [0.0]
-    expectations = Expectations(lambda: clock[0])
+    expectations: Expectations[tuple[str, str]] = Expectations(lambda: clock[0])
     expectations.expect(KEY, creations=["g-worker-0"])
     assert wait_of(expectations, "uid-g", ["worker"]) == 300.0
     clock[0] = 301.0
@@ -131,6 +131,7 @@ def test_a_job_that_does_not_fit_its_type_ends_as_invalid_and_keeps_its_conditio
     status = failed_status(
         {"status": {"conditions": [created]}}, "spec.x: must be a number", T0, managed_by="us"
     )
+    assert status is not None
     assert [each["type"] for each in status["conditions"]] == ["Created", "Failed"]
     assert status["conditions"][1]["reason"] == "InvalidSpec"
     assert status["completionTime"] == "2026-01-01T12:00:00Z"
@@ -138,7 +139,9 @@ def test_a_job_that_does_not_fit_its_type_ends_as_invalid_and_keeps_its_conditio
 
 @pytest.mark.parametrize("status", [None, [], {"conditions": None}, {"conditions": ["x"]}])
 def test_nonsense_in_its_status_does_not_matter(status):
-    assert failed_status({"status": status}, "no", T0, managed_by="us")["conditions"][-1]["type"] == "Failed"
+    failed = failed_status({"status": status}, "no", T0, managed_by="us")
+    assert failed is not None
+    assert failed["conditions"][-1]["type"] == "Failed"
 
 
 def test_one_that_has_ended_already_is_left_as_it_is():

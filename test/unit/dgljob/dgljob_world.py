@@ -12,6 +12,7 @@ from dglop.common.observed import Observed
 from dglop.common.plan import plan
 from dglop.common.views import PodView, ServiceView
 from dglop.dgljob import DGLJob, DGLJobKind, KindOptions, Tokens
+from dglop.dgljob.status import DGLJobStatus
 
 T0 = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 UID = "0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -60,6 +61,7 @@ class World:
     def step(self) -> bool:
         """One reconcile; whether anything changed."""
         found = plan(self.job, self.observed, self.now, self.kind)
+        assert isinstance(found.status, DGLJobStatus)
         before = self.job.status.to_wire()
         self.job = self.job.model_copy(update={"status": found.status})
         changed = before != found.status.to_wire()

@@ -39,7 +39,9 @@ WHOLE: dict[str, Any] = {
         ],
     },
 }
-ODD = st.sampled_from([None, "", "text", 0, -1, 1.5, True, [], {}, [1], ["x"], [None], {"x": 1}, [[]], [{}]])
+ODD: st.SearchStrategy[Any] = st.sampled_from(
+    [None, "", "text", 0, -1, 1.5, True, [], {}, [1], ["x"], [None], {"x": 1}, [[]], [{}]]
+)
 
 
 def paths(node: Any, head: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

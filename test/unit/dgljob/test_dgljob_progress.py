@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ class Shelf:
         self.clock = clock
         self.job = JobRef("t", "g", UID, Shown(attempt=1))
         self.has_later = False
-        self.written: list[dict] = []
+        self.written: list[dict[str, Any]] = []
         self.error: Exception | None = None
 
     def find(self, namespace, name):

@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import base64
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from dglop.dgljob import Tokens
 from dglop.dgljob.key import operator_key
 from dglop.errors import AlreadyExistsError, ConfigError
+
+if TYPE_CHECKING:
+    from dglop.runtime.client import Client
 
 
 def test_tokens_differ_by_purpose_job_and_key():
@@ -52,11 +56,11 @@ class Api:
 
 async def test_the_first_replica_makes_the_key_and_the_others_read_it():
     api = Api()
-    assert await operator_key(api, "ns", b"first" * 8) == b"first" * 8
-    assert await operator_key(api, "ns", b"other" * 8) == b"first" * 8
+    assert await operator_key(cast("Client", api), "ns", b"first" * 8) == b"first" * 8
+    assert await operator_key(cast("Client", api), "ns", b"other" * 8) == b"first" * 8
 
 
 @pytest.mark.parametrize("data", [{}, {"key": "not base64!"}, {"other": base64.b64encode(b"x").decode()}])
 async def test_a_secret_without_a_key_says_what_to_do(data):
     with pytest.raises(ConfigError, match="delete it and restart"):
-        await operator_key(Api(data), "ns", b"x" * 32)
+        await operator_key(cast("Client", Api(data)), "ns", b"x" * 32)

@@ -24,7 +24,7 @@ TOKEN = "the job's token"
 UID = "5f1e"
 
 
-def environment(tmp_path: Path, index: int = 0, **more: str) -> dict[str, str]:
+def environment(tmp_path: Path, index: int = 0, /, **more: str) -> dict[str, str]:
     """A pod's environment as the operator makes it, with short patience."""
     (tmp_path / "token").write_text(TOKEN + "\n")
     env = {

@@ -105,7 +105,7 @@ class Gang:
         """Start the Workers 0 to `count` - 1."""
         return [self.start_one(index, **more) for index in range(count)]
 
-    def start_one(self, index: int, command: list[str] | None = None, **more: str) -> Worker:
+    def start_one(self, index: int, command: list[str] | None = None, /, **more: str) -> Worker:
         folder = self.folder / f"worker-{index}-{len(self.workers)}"
         folder.mkdir()
         shutil.copytree(self.folder / "parts", folder / "parts")

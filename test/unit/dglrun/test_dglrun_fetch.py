@@ -134,7 +134,7 @@ def test_a_file_that_comes_corrupt_is_fetched_again(tmp_path: Path) -> None:
 def test_a_file_that_stays_corrupt_is_refused_with_its_name_and_both_hashes(tmp_path: Path) -> None:
     partitioned(tmp_path)
     spoilt = tmp_path / "parts" / "part1" / "graph.dgl"
-    expected = next(f for f in load_manifest(str(tmp_path / "parts")).files if f.path == "part1/graph.dgl")  # type: ignore[union-attr]
+    expected = next(f for f in load_manifest(str(tmp_path / "parts")).files if f.path == "part1/graph.dgl")
     spoilt.write_bytes(b"x" * expected.size)
     with parts_server(tmp_path) as url, pytest.raises(Refusal) as refusal:
         fetcher(url, tmp_path / "w").run()
@@ -191,7 +191,7 @@ def test_a_server_that_is_not_there_yet_is_tried_until_the_time_is_up(tmp_path: 
     assert refusal.value.reason == "PartsUnreachable"
 
 
-def claim(tmp_path: Path, index: int = 1, **more: str) -> dict[str, str]:
+def claim(tmp_path: Path, index: int = 1, /, **more: str) -> dict[str, str]:
     return environment(tmp_path, index, **more)
 
 

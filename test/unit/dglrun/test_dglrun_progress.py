@@ -76,7 +76,8 @@ def test_reports_are_posted_at_most_once_in_ten_seconds_and_the_final_one_always
 
 
 def test_a_report_that_cannot_be_posted_is_said_once_and_stops_nothing(tmp_path: Path) -> None:
-    path, said = tmp_path / "progress", []
+    path = tmp_path / "progress"
+    said: list[str] = []
 
     def refuse(_: Any) -> None:
         message = "connection refused"

@@ -42,7 +42,8 @@ class MemoryApi:
     async def put(self, path: str, obj: dict[str, Any]) -> dict[str, Any]:
         """Make or replace an object, as another client would."""
         old = self.objects.get(path)
-        return await self._store(path, "MODIFIED" if old else "ADDED", obj, old)
+        stored: dict[str, Any] = await self._store(path, "MODIFIED" if old else "ADDED", obj, old)
+        return stored
 
     async def remove(self, path: str) -> None:
         await self._store(path, "DELETED", self.objects[path], self.objects[path])
@@ -112,7 +113,7 @@ class MemoryApi:
             return
         body = request.json()
         wanted = body.get("metadata", {}).pop("resourceVersion", None)
-        if wanted is not None and wanted != old["metadata"]["resourceVersion"]:
+        if wanted is not None and (old is None or wanted != old["metadata"]["resourceVersion"]):
             await status(409, "Conflict", "the object has been modified")(exchange)
             return
         await answer(await self.put(path, _merge(old or {}, body)))(exchange)
@@ -149,7 +150,8 @@ def _merge(old: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
             merged[name] = _merge(merged.get(name) or {}, value)
         else:
             merged[name] = value
-    return json.loads(json.dumps(merged))
+    copied: dict[str, Any] = json.loads(json.dumps(merged))
+    return copied
 
 
 def _kind(path: str) -> str:

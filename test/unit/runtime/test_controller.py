@@ -56,8 +56,11 @@ def make_manager(api, **settings: Any) -> Manager:
     return Manager(options, config=api.config, log=make_log(level="error", stream=io.StringIO()))
 
 
-def value(manager: Manager, name: str, **labels: str) -> float | None:
-    return manager.metrics.registry.get_sample_value(name, labels)
+def value(manager: Manager, name: str, **labels: str) -> float:
+    """The sample, which must be there."""
+    found = manager.metrics.registry.get_sample_value(name, labels)
+    assert found is not None
+    return found
 
 
 async def settled(api, manager: Manager, condition: Callable[[], bool] = lambda: True) -> None:
@@ -329,7 +332,7 @@ async def test_a_plain_function_runs_in_a_thread_and_can_write(api):
         page = V1ConfigMap(metadata=V1ObjectMeta(name=obj.name), data={"text": obj.spec.text})
         made = ctx.wait(ctx.apply(page, owner=obj))
         assert isinstance(made, V1ConfigMap)
-        obj.status.said = [made.data["text"]]
+        obj.status.said = [(made.data or {})["text"]]
 
     await api.put(f"{PATH}/hello", greeting())
     manager = make_manager(api)

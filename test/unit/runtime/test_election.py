@@ -230,7 +230,7 @@ async def test_of_many_candidates_under_random_trouble_never_two_are_valid_at_on
             await election.keep()
 
     tasks = [asyncio.create_task(stand(election)) for election in elections]
-    leaders = set()
+    leaders: set[int] = set()
     for step in range(400):
         store.is_down = step % 50 > 25
         store.hangs = step % 70 > 60

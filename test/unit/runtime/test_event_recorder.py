@@ -115,7 +115,7 @@ async def recorder(server, request):
 
 
 def outcome(recorder, name) -> float:
-    return recorder._outcomes.labels(name)._value.get()
+    return float(recorder._outcomes.labels(name)._value.get())
 
 
 @pytest.mark.scripted

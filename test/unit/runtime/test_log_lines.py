@@ -45,7 +45,8 @@ def test_what_is_below_the_level_is_not_written():
 
 @pytest.mark.scripted
 async def test_the_lines_of_one_reconcile_share_an_id_and_the_next_reconcile_has_another(api):
-    out, said = io.StringIO(), asyncio.Queue()
+    out = io.StringIO()
+    said: asyncio.Queue[str] = asyncio.Queue()
 
     async def reconcile(obj: V1ConfigMap, ctx: Context) -> None:
         ctx.log.info("Said good day")

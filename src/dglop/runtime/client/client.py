@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
@@ -257,7 +257,7 @@ class Client:
 
     async def stream(
         self, path: str, *, query: Mapping[str, str] | None = None, read_idle: float
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes, None]:
         """Lines of any length as they come, until the server ends the answer.
 
         Raises ApiTimeoutError after `read_idle` seconds without a byte. Wrap it in

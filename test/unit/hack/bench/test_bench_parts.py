@@ -23,7 +23,7 @@ def _deployment(*args: str, env: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def test_arguments_get_the_values_that_the_kubelet_would_put_in() -> None:
-    env = [
+    env: list[dict[str, Any]] = [
         {"name": "POD_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
         {"name": "IMAGE", "value": "operator:1"},
     ]

@@ -93,7 +93,8 @@ def test_a_view_is_decoded_once_and_remembered() -> None:
     obj, _ = read_object(compact(FULL), POD)
     assert obj.view(PodView).status.phase == "Running"
     assert obj.view(PodView) is obj.view(PodView)
-    assert obj.view(PodStatus) is not obj.view(PodView)
+    other: object = obj.view(PodStatus)
+    assert other is not obj.view(PodView)
 
 
 def test_a_view_that_does_not_fit_says_which_object_and_where() -> None:

@@ -42,7 +42,7 @@ ROUNDS = st.lists(st.tuples(st.lists(CHANGES, max_size=4), ENDINGS, st.booleans(
 """Changes of which none is heard before the round's ending, which may hide them; then time passes, or not."""
 
 
-Rounds = list[tuple[list[tuple[str, str]], object, bool]]
+Rounds = list[tuple[list[tuple[str, str]], str | ApiError, bool]]
 
 
 class Follower:

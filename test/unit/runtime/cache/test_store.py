@@ -33,7 +33,7 @@ def pod(name: str, rv: int = 1, uid: str = "", namespace: str = "n", owner: str 
 def told(deltas: Iterable[Delta]) -> list[str]:
     return [
         f"{'+' if each.new else ''}{'-' if each.old else ''}"
-        f"{(each.new or each.old).name}{'!' if each.is_initial else ''}"  # type: ignore[union-attr]
+        f"{(each.new or each.old).name}{'!' if each.is_initial else ''}"
         f"{'?' if each.final_state_unknown else ''}"
         for each in deltas
     ]

@@ -10,7 +10,7 @@ import socket
 import ssl
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trustme
@@ -189,7 +189,7 @@ async def test_chain_and_host_name_are_checked_also_without_strictness(
 ) -> None:
     ours, theirs = trustme.CA(), trustme.CA()
     ours.cert_pem.write_to_path(tmp_path / "ca")
-    trusting = {"ca_file": tmp_path / "ca", "tls_strict": strict}
+    trusting: dict[str, Any] = {"ca_file": tmp_path / "ca", "tls_strict": strict}
     async with ScriptedServer(tls=serving(ours)) as server:
         server.on(anything, answer(WIRE))
         async with await Client.connect(ClientConfig(host=server.url, **trusting)) as client:
@@ -240,7 +240,7 @@ async def test_leaving_a_stream_drops_its_socket_also_if_the_server_does_not_car
             lines = client.stream("/w", query={"watch": "true"}, read_idle=9)
             await anext(lines)
             before = open_files()
-            await lines.aclose()  # type: ignore[attr-defined]
+            await lines.aclose()
             await yield_to_tasks()
             assert open_files() == before - 1
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -119,7 +120,7 @@ async def test_wait_idle_returns_when_the_last_key_is_done(queue):
 
 class Recorder:
     def __init__(self) -> None:
-        self.calls: list[tuple] = []
+        self.calls: list[tuple[Any, ...]] = []
 
     def added(self) -> None:
         self.calls.append(("added",))
