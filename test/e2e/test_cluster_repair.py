@@ -172,8 +172,10 @@ def test_a_cluster_that_was_ended_leaves_nothing_behind(second: Second) -> None:
     second.cluster("up")
     second.run_pod()
     pids = second.pids()
-    second.cluster("down")
+    said = second.cluster("down")
+    assert f"ended: {len(pids)} processes, " in said, said
     assert second.leftovers() == []
+    assert "none was running" in second.cluster("down")
     assert all(map(_is_gone, pids))
 
 
