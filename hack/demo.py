@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _ROOT = Path(__file__).resolve().parent.parent
 _SAMPLE = _ROOT / "config" / "samples" / "graphsage.yaml"
-_NAMESPACE = "default"
+_NAMESPACE = "dglop-demo"
 _JOB = Resource("kubeflow.org", "v1alpha1", "DGLJob", "dgljobs")
 _BAR = 10
 _POLL_SECONDS = 0.25
@@ -84,7 +84,8 @@ def _failure(job: dict[str, Any]) -> str:
         lines += ["", *(f"    {line}" for line in str(cause["message"]).splitlines()[-12:])]
     pod = cause.get("podName")
     lines.append(
-        f"\n  look closer:  kubectl describe dgljob {name}" + (f"; kubectl logs {pod}" if pod else "")
+        f"\n  look closer:  kubectl -n {_NAMESPACE} describe dgljob {name}"
+        + (f"; kubectl -n {_NAMESPACE} logs {pod}" if pod else "")
     )
     return "\n".join(lines)
 
@@ -118,9 +119,13 @@ def _submit(stack: Stack) -> str:
     """Submit the sample; a job that an earlier demo left is replaced, its claim is kept."""
     documents = _sample(stack)
     name = next(str(each["metadata"]["name"]) for each in documents if each["kind"] == "DGLJob")
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _NAMESPACE}}
+    hack_stack.apply(stack, [namespace])
     stack.run(
         "delete", "dgljob", name, "-n", _NAMESPACE, "--ignore-not-found", "--cascade=foreground", "--wait"
     )
+    for document in documents:
+        document["metadata"]["namespace"] = _NAMESPACE
     hack_stack.apply(stack, documents)
     return name
 
@@ -144,8 +149,10 @@ async def _follow(follower: Follower, report: Report) -> None:
         while follower.phase in {"Partitioned", "Dispatching"}:
             step.note(_waiting(follower.status))
             await follower.refresh()
-        parts = partition["total"]
-        step.note(f"{parts}/{parts} parts, {_size(partition.get('bytes', 0))}, sha256 ok")
+        fetched = follower.status["dispatch"]
+        # A Worker counts as ready once its part has the manifest's sha256: it would not run otherwise.
+        size = _size(partition.get("bytes", 0))
+        step.note(f"{fetched['ready']}/{fetched['total']} parts, {size}, sha256 ok")
     with report.step("train") as step:
         while follower.phase != "Completed":
             step.note(_progress(follower.status))
@@ -175,7 +182,7 @@ def _conclusion(job: dict[str, Any], stack: Stack, seconds: float) -> str:
     where = f"volume {claim}, file {file}" if claim else "an emptyDir (name a claim in spec.output)"
     return (
         f"\n  Trained. test accuracy {accuracy} · model in {where} · {seconds:.0f} s in all\n"
-        f"  next:  kubectl --kubeconfig {short(stack.kubeconfig)} get dgljobs      make down"
+        f"  next:  kubectl --kubeconfig {short(stack.kubeconfig)} -n {_NAMESPACE} get dgljobs      make down"
     )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from dglop.dgljob.rbac import LEASE
 from hack import images
 from hack.cluster import binaries, choose_provider
 from hack.cluster.errors import ClusterError
@@ -82,7 +83,7 @@ def bring_up(report: Report) -> Stack:
     )
     with report.step("operator") as step:
         install(stack)
-        step.note("1/1 ready, leader")
+        step.note(_standing(stack))
     return stack
 
 
@@ -116,6 +117,24 @@ def install(stack: Stack, overlay: str = "config/default") -> None:
         words = stack.run("get", "pods", "-n", namespace, "-o", "wide")
         logs = stack.run("logs", f"deployment/{DEPLOYMENT}", "-n", namespace, "--tail=30", "--ignore-errors")
         raise RuntimeError(f"the operator did not get ready: {error}\n{words}\n{logs}") from error
+
+
+def _standing(stack: Stack) -> str:
+    """How many pods are ready, once one of them leads. Raises RuntimeError where none does in time."""
+    end = time.monotonic() + _READY_SECONDS
+    while time.monotonic() < end:
+        lease = stack.run("get", "lease", LEASE, "-n", NAMESPACE, "--ignore-not-found", "-o", "json")
+        holder = str(json.loads(lease or "{}").get("spec", {}).get("holderIdentity") or "")
+        pods = json.loads(stack.run("get", "pods", "-n", NAMESPACE, "-o", "json"))["items"]
+        names = [each["metadata"]["name"] for each in pods if "deletionTimestamp" not in each["metadata"]]
+        if any(holder.startswith(name) for name in names):
+            deployment = json.loads(stack.run("get", "deployment", DEPLOYMENT, "-n", NAMESPACE, "-o", "json"))
+            ready = deployment["status"].get("readyReplicas", 0)
+            return f"{ready}/{deployment['spec']['replicas']} ready, leader"
+        time.sleep(0.2)
+    raise RuntimeError(
+        f"no pod of the operator leads: look at `kubectl -n {NAMESPACE} describe lease {LEASE}`"
+    )
 
 
 def _wait_established(stack: Stack, crd: str) -> None:

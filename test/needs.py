@@ -64,7 +64,14 @@ def _provider() -> Provider:
         raise pytest.UsageError(str(error)) from error
 
 
+def has_own() -> bool:
+    return _provider().name != "external"
+
+
 NEEDS = {
+    "needs_own": Need(
+        "the cluster is not ours: it has no fake node, and no images by the names of the samples", has_own
+    ),
     "needs_docker": Need("no Docker engine answers here", has_docker),
     "needs_gpu": Need("no node of a running cluster offers nvidia.com/gpu", has_gpu),
     "needs_local": Need(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hack.cluster.commands import output, succeeds
 from hack.cluster.errors import ClusterError
-from hack.cluster.image import name_in
+from hack.cluster.image import dev_name, name_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,12 +39,11 @@ class Containerd:
         if loaded.get(name) != stamp or name not in self.images():
             output([*self._ctr, "images", "import", "--all-platforms", str(archive)])
             self._notes.write_text(json.dumps({**loaded, name: stamp}))
-            # The samples name the image by this tag, whatever it was built from.
-            output([*self._ctr, "images", "tag", "--force", name, f"{name.rpartition(':')[0]}:dev"])
         if name not in self.images():
             raise ClusterError(
                 f"{archive} was imported, yet containerd has no {name}: build the archive again"
             )
+        output([*self._ctr, "images", "tag", "--force", name, dev_name(name)])
         return name
 
     def _loaded(self) -> dict[str, str]:

@@ -15,7 +15,7 @@ from hack.cluster.errors import ClusterError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ("PAUSE_IMAGE", "architecture", "archive", "is_oci", "name_in")
+__all__ = ("PAUSE_IMAGE", "architecture", "archive", "dev_name", "is_oci", "name_in")
 
 PAUSE_IMAGE = "dglop.local/pause:1"
 DOCKER = "manifest.json"
@@ -70,6 +70,11 @@ def name_in(path: Path) -> str:
             f"{path} holds {len(named)} named images, and one is wanted: name it where it is made"
         )
     return named[0]
+
+
+def dev_name(name: str) -> str:
+    """The name by which the samples know an image, whatever it was built from: it moves with each load."""
+    return f"{name.rpartition(':')[0]}:dev"
 
 
 def is_oci(path: Path) -> bool:

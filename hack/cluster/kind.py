@@ -10,7 +10,7 @@ from hack.cluster.binaries import TOOLS, ensure, home, kubectl, missing
 from hack.cluster.commands import output, stream
 from hack.cluster.errors import ClusterError
 from hack.cluster.health import answers
-from hack.cluster.image import name_in
+from hack.cluster.image import dev_name, name_in
 from hack.cluster.local import announcement
 from hack.cluster.parts import kwok
 from hack.cluster.paths import SOURCES
@@ -28,6 +28,7 @@ __all__ = ("Kind", "arguments")
 
 NEEDED = ("kind", "kubectl", "kwok")
 BUILD_SPACE = 8 * 2**30
+TAG = ("ctr", "--namespace", "k8s.io", "images", "tag", "--force")
 
 
 def arguments(command: str, cluster: str, kubeconfig: Path, archive: Path | None = None) -> list[str]:
@@ -98,6 +99,7 @@ class Kind:
     def load(self, archive: Path) -> str:
         name = name_in(archive)
         self._kind("load", archive)
+        output(["docker", "exec", f"{self._cluster}-control-plane", *TAG, name, dev_name(name)])
         return name
 
     def logs(self) -> str:

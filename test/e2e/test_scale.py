@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from test.e2e.kubectl import Kubectl
 
+pytestmark = pytest.mark.needs_own
+
 _JOBS = 20
 
 

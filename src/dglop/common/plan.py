@@ -14,7 +14,7 @@ from dglop.common.draft import AT_ONCE, Draft, controller_name
 from dglop.common.ending import conclude, note_created, tally
 from dglop.common.names import role_selector
 from dglop.common.reasons import ConditionType, Reason
-from dglop.common.starting import begin, fail, is_foreign, start, suspend
+from dglop.common.starting import begin, fail, is_foreign, note_change, start, suspend
 from dglop.common.waiting import is_waiting_reason, waiting_reason
 from dglop.errors import SchemaError
 
@@ -79,6 +79,7 @@ def _step(draft: Draft) -> None:
         return
     if not start(draft):
         return
+    note_change(draft)
     tally(draft)
     if conclude(draft):
         return

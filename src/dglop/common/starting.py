@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import TYPE_CHECKING, Any
 
 from dglop.common.actions import Counter, DeleteService
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from dglop.common.draft import Draft
     from dglop.common.kind import JobKind
 
-__all__ = ("begin", "fail", "is_foreign", "new_attempt", "start", "suspend")
+__all__ = ("begin", "fail", "is_foreign", "new_attempt", "note_change", "start", "suspend")
 
 
 def is_foreign(job: Any, kind: JobKind[Any]) -> bool:
@@ -67,7 +69,30 @@ def start(draft: Draft) -> bool:
         )
     status.start_time = draft.now
     status.attempt_start_time = draft.now
+    status.observed_spec_hash = _spec_hash(job)
     return True
+
+
+def note_change(draft: Draft) -> None:
+    """Tell, once a change, that the spec of a running job was changed: its pods stay as they are."""
+    job, status = draft.job, draft.status
+    if job.generation == job.status.observed_generation or not status.observed_spec_hash:
+        return
+    present = _spec_hash(job)
+    if present != status.observed_spec_hash:
+        status.observed_spec_hash = present
+        draft.event(
+            Reason.SPEC_CHANGE_IGNORED,
+            "the spec was changed while the job runs: its pods stay as they are, and only those of a later "
+            "attempt are made from it; suspend and resume the job to have it now",
+            warning=True,
+        )
+
+
+def _spec_hash(job: Any) -> str:
+    """Hash of what pods are made from: runPolicy is followed at any time and is no part of it."""
+    spec = {key: value for key, value in job.to_wire()["spec"].items() if key != "runPolicy"}
+    return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def suspend(draft: Draft) -> None:

@@ -162,6 +162,8 @@ class JobStatus(Status):
     """The present life of the gang, from 1; pods carry it as a label."""
     attempt_start_time: Time | None = None
     """When the present attempt was decided."""
+    observed_spec_hash: str = Field(default="", max_length=16)
+    """Hash of the spec, without runPolicy, that was last looked at: a later change is told in an event."""
     restarts: int = 0
     """Restarts up to the present attempt."""
     restart_count: int = 0

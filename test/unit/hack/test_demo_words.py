@@ -44,7 +44,7 @@ def test_a_failure_says_cause_last_lines_and_what_to_type() -> None:
     words = demo._failure({"metadata": {"name": "digits"}, "status": status})
     assert words.startswith("DGLJobFailed: digits-worker-1: trainer-0")
     assert "    two" in words
-    assert "kubectl logs digits-worker-1" in words
+    assert "kubectl -n dglop-demo logs digits-worker-1" in words
 
 
 @pytest.mark.parametrize("entry", [demo.main, stack.main], ids=["demo", "up"])
