@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from hack.stack import Stack
 
 
-async def _measure(bench: str, stack: Stack, report: Report, options: Options) -> Section:
+async def _measure(bench: str, stack: Stack, report: Report, options: Options) -> list[Section]:
     match bench:
         case "jobs":
             return await JobsBench(stack, report, options).run()
         case "start":
-            return await measure_start(stack, report, options)
+            return [await measure_start(stack, report, options)]
         case "demo":
-            return await measure_demo(report, options)
+            return [await measure_demo(report, options)]
         case _:
-            return await asyncio.to_thread(measure_images, report)
+            return [await asyncio.to_thread(measure_images, report)]
 
 
 async def _run(options: Options) -> None:
@@ -45,8 +45,8 @@ async def _run(options: Options) -> None:
     print(f"# Figures\n\n`python -m hack.bench {shlex.join(sys.argv[1:])}`".replace(" `", "`") + "\n")
     print(describe(stack).markdown())
     for bench in options.benches:
-        section = await _measure(bench, stack, report, options)
-        print(section.markdown(), flush=True)
+        for section in await _measure(bench, stack, report, options):
+            print(section.markdown(), flush=True)
 
 
 def main() -> int:

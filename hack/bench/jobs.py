@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dglop.runtime.api import Resource
 from dglop.runtime.client import Client, ClientConfig
+from hack.bench.cost import cost_section, take_cost
 from hack.bench.figures import megabytes, middle, ratio, seconds
 from hack.bench.load import AT_ONCE, Timing, run_load
 from hack.bench.namespaces import fresh_namespace
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
 
+    from hack.bench.cost import Cost
     from hack.bench.figures import Usage
     from hack.bench.options import Options
     from hack.bench.process import Program
@@ -37,6 +39,7 @@ class Sample:
     """One run of one side."""
 
     timing: Timing
+    cost: Cost
     cpu_seconds: float | None = None
     usage: Usage | None = None
 
@@ -60,7 +63,7 @@ class JobsBench:
         self._options = options
         self._samples: dict[str, list[Sample]] = {}
 
-    async def run(self) -> Section:
+    async def run(self) -> list[Section]:
         """Raises BenchError where a side cannot be measured."""
         config = ClientConfig(kubeconfig=str(self._stack.kubeconfig))
         with deployment_paused(self._stack) as deployment:
@@ -71,7 +74,8 @@ class JobsBench:
                     await self._ours(client, deployment)
                 if "peer" in self._options.sides:
                     await self._peer(client)
-        return section(self._samples, self._options)
+        costs = {side: found[-1].cost for side, found in self._samples.items()}
+        return [section(self._samples, self._options), cost_section(costs)]
 
     async def _plain(self, client: Client) -> None:
         names = self._names("plain")
@@ -79,8 +83,10 @@ class JobsBench:
             with self._report.step(f"plain {turn + 1}") as step:
                 async with fresh_namespace(client, f"dglop-bench-plain-{turn}") as namespace:
                     pods = [plain_pod(each, index, namespace) for each in names for index in range(PODS_EACH)]
+                    before = await take_cost(client)
                     timing = await run_load(client, namespace, pods, note=step.note)
-                    self._samples.setdefault("plain", []).append(Sample(timing))
+                    cost = (await take_cost(client)).since(before)
+                    self._samples.setdefault("plain", []).append(Sample(timing, cost))
 
     async def _ours(self, client: Client, deployment: dict[str, Any]) -> None:
         start = partial(our_operator, self._stack, deployment, self._options.folder)
@@ -108,11 +114,11 @@ class JobsBench:
                 await program.ready(health)
                 jobs = [side.make(each, namespace) for each in ("warm-up", *self._names(side.name))]
                 await run_load(client, namespace, jobs[:1], resource=side.resource, note=step.note)
-                before = program.usage()
+                cost, before = await take_cost(client), program.usage()
                 timing = await run_load(client, namespace, jobs[1:], resource=side.resource, note=step.note)
-                after = program.usage()
+                after, cost = program.usage(), (await take_cost(client)).since(cost)
             cpu = after.cpu_seconds - before.cpu_seconds
-            self._samples.setdefault(side.name, []).append(Sample(timing, cpu, after))
+            self._samples.setdefault(side.name, []).append(Sample(timing, cost, cpu, after))
             step.note(f"{timing.wall:.1f} s")
 
     def _names(self, prefix: str) -> list[str]:

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
 
+from hack.bench.cost import Cost, cost_section, parse_requests
 from hack.bench.identity import as_account
 from hack.bench.jobs import Sample, section
 from hack.bench.load import Timing
@@ -15,6 +17,8 @@ from hack.bench.ours import operator_arguments
 from hack.bench.peer import is_established, peer_objects
 from hack.bench.peer_build import peer_version
 from hack.bench.workload import CLAIM, JOB_LABEL, dgl_job, parts_volume, plain_pod, pytorch_job
+
+NOTHING = Cost(Counter(), {})
 
 
 def _deployment(*args: str, env: list[dict[str, Any]]) -> dict[str, Any]:
@@ -95,7 +99,7 @@ def test_an_unknown_word_on_the_command_line_is_refused(argv: list[str]) -> None
 
 def test_the_table_of_jobs_tells_the_ratios_of_the_medians() -> None:
     def timed(*walls: float) -> list[Sample]:
-        return [Sample(Timing(wall, 1.0, 2.0, 20.0, 600)) for wall in walls]
+        return [Sample(Timing(wall, 1.0, 2.0, 20.0, 600), NOTHING) for wall in walls]
 
     text = section({"ours": timed(13, 12, 99), "peer": timed(65), "plain": timed(6.5)}, parse([])).markdown()
     assert "dglop / training-operator: 0.20" in text
@@ -105,5 +109,29 @@ def test_the_table_of_jobs_tells_the_ratios_of_the_medians() -> None:
 
 
 def test_the_table_of_one_side_tells_no_ratio() -> None:
-    text = section({"plain": [Sample(Timing(6.5, 2.9, 0.1, 13.0, 600))]}, parse(["--sides=plain"])).markdown()
+    text = section(
+        {"plain": [Sample(Timing(6.5, 2.9, 0.1, 13.0, 600), NOTHING)]}, parse(["--sides=plain"])
+    ).markdown()
     assert "dglop /" not in text
+
+
+def test_requests_are_counted_by_verb_and_place_over_all_answers() -> None:
+    line = 'apiserver_request_total{code="%d",resource="pods",scope="resource",subresource="%s",verb="%s"} %d'
+    told = [
+        (200, "status", "PATCH", 3),
+        (409, "status", "PATCH", 1),
+        (201, "", "POST", 2),
+        (200, "", "GET", 9),
+    ]
+    assert parse_requests("\n".join(line % each for each in told)) == {"PATCH pods/status": 4, "POST pods": 2}
+
+
+def test_the_cost_is_what_was_added_and_what_is_little_is_left_out() -> None:
+    before = Cost(Counter({"POST pods": 5, "POST events": 1}), {"etcd": 1.0, "kwok": 1.0})
+    cost = Cost(Counter({"POST pods": 30, "POST events": 3}), {"etcd": 3.0, "kwok": 1.25}).since(before)
+    text = cost_section({"ours": cost, "plain": NOTHING}).markdown()
+    assert "| CPU of etcd | 2.00 s | 0.00 s |" in text
+    assert "| POST pods | 25 | 0 |" in text
+    assert "| all writes | 27 | 0 |" in text
+    assert "kwok" not in text
+    assert "events" not in text
