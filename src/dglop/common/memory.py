@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from dglop.common.backoff import Backoff
 
 if TYPE_CHECKING:
-    from dglop.common.types import JobStatus
     from dglop.runtime.reconcile import Request
 
 __all__ = ("JobMemory", "Memories")
-
-_COUNTS_SECONDS: Final = 1.0
 
 
 @dataclass(slots=True)
@@ -27,7 +24,6 @@ class JobMemory:
         objects: kind and name of the objects that were created, or found to be the job's.
         attempt: the attempt that they were created in.
         trouble: why children cannot be created now: a reason and a sentence.
-        written_at: when its status was last written, by the monotonic clock.
     """
 
     uid: str
@@ -35,21 +31,6 @@ class JobMemory:
     attempt: int = 0
     trouble: tuple[str, str] | None = None
     backoff: Backoff = field(default_factory=Backoff)
-    written_at: float | None = None
-
-    def wrote(self, now: float) -> None:
-        """Note that the status was written."""
-        self.written_at = now
-
-    def holds(self, before: JobStatus, after: JobStatus, now: float) -> float:
-        """How many seconds the status must wait to be written: only a change of counts alone waits.
-
-        The pods of a gang change one by one, and each write costs the API server as much as a pod's.
-        """
-        if self.written_at is None or before == after:
-            return 0
-        left = self.written_at + _COUNTS_SECONDS - now
-        return left if left > 0 and before.without_counts() == after.without_counts() else 0
 
     def begin(self, attempt: int) -> None:
         """Forget the objects where the attempt is a new one: what was deleted since is made again."""

@@ -12,6 +12,7 @@ from dglop.common.executor import Executor
 from dglop.common.memory import Memories
 from dglop.common.metrics import JobMetrics
 from dglop.common.observed import Observed
+from dglop.common.pacing import CountsPace
 from dglop.common.plan import fail_plan, plan
 from dglop.common.reasons import Reason
 from dglop.common.replica import JobT
@@ -52,6 +53,7 @@ class JobReconciler(Generic[JobT]):
     def __init__(self, kind: JobKind[JobT]) -> None:
         self.kind = kind
         self._memories = Memories()
+        self._pace = CountsPace()
         self._expectations: Expectations[ExpectationKey] | None = None
         self._metrics: JobMetrics | None = None
         self._monotonic: Any = None
@@ -72,6 +74,7 @@ class JobReconciler(Generic[JobT]):
         uid = self._memories.forget(request)
         if uid is None:
             return
+        self._pace.forget(uid)
         self._known_expectations().forget_if(lambda key: key[0] == uid)
         if self._metrics:
             self._metrics.deleted(request.namespace)
@@ -93,9 +96,9 @@ class JobReconciler(Generic[JobT]):
             made = fail_plan(job, observed, ctx.now(), self.kind, report.refused)
         self._show_trouble(job, made, memory, ctx)
         self._tell(job, made, report, ctx)
-        held = memory.holds(job.status, made.status, self._monotonic())
+        held = self._pace.wait(job.uid, job.status, made.status, self._monotonic())
         if not held and made.status != job.status:
-            ctx.on_written(lambda: memory.wrote(self._monotonic()))
+            ctx.on_written(lambda: self._pace.wrote(job.uid, self._monotonic()))
             job.status = made.status
         return self._next(job, made, memory, roles, held)
 
