@@ -19,8 +19,8 @@ class CountsPace:
     Paces the writes of counts: a job's at most once a second, those of all jobs about ten a second together.
 
     A write of the status costs the API server as much as one of a pod, and hundreds of jobs that start at
-    once would have it write little else. What a later decision rests on is never held back. All times are seconds
-    of one monotonic clock; what is remembered may be lost at no more cost than a write too many.
+    once would have it write little else. What a later decision rests on is never held back. All times are
+    seconds of one monotonic clock; what is remembered may be lost at no more cost than a write too many.
     """
 
     def __init__(self) -> None:
