@@ -30,8 +30,7 @@ OWN_RULES: Final = (
     Rule(("",), ("secrets",), ("create",)),
     Rule(("",), ("secrets",), ("get",), names=(KEY_SECRET,)),
     Rule(("coordination.k8s.io",), ("leases",), ("create",)),
-    Rule(("coordination.k8s.io",), ("leases",), ("get", "patch", "update"), names=(LEASE,)),
-    Rule(("events.k8s.io",), ("events",), ("create", "patch")),
+    Rule(("coordination.k8s.io",), ("leases",), ("get", "patch"), names=(LEASE,)),
 )
 """In the operator's own namespace: its key and its lease."""
 
