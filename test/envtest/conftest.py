@@ -44,7 +44,8 @@ def _assets() -> EnvtestAssets:
     return EnvtestAssets.find()
 
 
-async def _install_crds(server: Envtest) -> None:
+async def install_crds(server: Envtest) -> None:
+    """The shipped CRDs, established."""
     async with await Client.connect(ClientConfig(kubeconfig=str(server.kubeconfig))) as client:
         names = []
         for path in sorted((_ROOT / "config" / "crd" / "bases").glob("*.yaml")):
@@ -71,7 +72,7 @@ def server() -> Iterator[Envtest]:
         envtest = Envtest(assets=_assets())
         runner.run(envtest.__aenter__())
         try:
-            runner.run(_install_crds(envtest))
+            runner.run(install_crds(envtest))
             yield envtest
         finally:
             runner.run(envtest.__aexit__(None, None, None))

@@ -13,22 +13,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import pytest_asyncio
 import yaml
 
-from dglop.errors import NotFoundError
-from dglop.runtime.api import Resource
-from dglop.runtime.client import PatchType
+from dglop.runtime.client import Client, ClientConfig
+from dglop.testing.envtest import Envtest
+from test.envtest.audit import AuditLog, Request, granted, unused
+from test.envtest.conftest import install_crds
+from test.envtest.lives import Lives
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-
-    from dglop.runtime.client import Client
-    from dglop.testing.envtest import Envtest
+    from collections.abc import AsyncIterator, Sequence
 
 _ROOT = Path(__file__).resolve().parents[2]
-_POD = Resource("", "v1", "Pod", "pods")
-_JOB = Resource("kubeflow.org", "v1alpha1", "DGLJob", "dgljobs")
 _RIGHTS = {"Namespace", "ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"}
+# Owner references are checked as on OpenShift; and caches must list, as on a server without watch-lists.
+_STRICT = (
+    "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
+    "--feature-gates=WatchList=false",
+)
+
+_SECONDS = 100  # only ends what hangs
 
 
 def _manifests(overlay: str) -> list[dict[str, Any]]:
@@ -56,21 +61,15 @@ async def _token(client: Client, namespace: str, account: str) -> str:
     return str(json.loads(answer)["status"]["token"])
 
 
-async def _start(kubeconfig: Path, log: Path, *flags: str) -> asyncio.subprocess.Process:
-    """The shipped program as a process of its own."""
-    binds = ("--metrics-bind=0", "--health-bind=0", "--progress-bind=127.0.0.1:0")
-    command = [sys.executable, "-m", "dglop", "operator", f"--kubeconfig={kubeconfig}", *binds, *flags]
-    environment = {key: value for key, value in os.environ.items() if key != "KUBECONFIG"}
-    output = await asyncio.to_thread(log.open, "wb")
-    try:
-        return await asyncio.create_subprocess_exec(*command, stdout=output, stderr=output, env=environment)
-    finally:
-        output.close()
-
-
 @contextlib.asynccontextmanager
-async def _operator(kubeconfig: Path, log: Path, *flags: str) -> AsyncIterator[None]:
-    process = await _start(kubeconfig, log, *flags)
+async def _operator(kubeconfig: Path, log: Path, flags: Sequence[str]) -> AsyncIterator[None]:
+    """The shipped program as a process of its own."""
+    command = [sys.executable, "-m", "dglop", "operator", f"--kubeconfig={kubeconfig}", *flags]
+    environment = {key: value for key, value in os.environ.items() if key != "KUBECONFIG"}
+    with log.open("ab") as output:
+        process = await asyncio.create_subprocess_exec(
+            *command, stdout=output, stderr=output, env=environment
+        )
     try:
         yield
     finally:
@@ -79,73 +78,60 @@ async def _operator(kubeconfig: Path, log: Path, *flags: str) -> AsyncIterator[N
     assert code == 0, log.read_text()  # noqa: ASYNC240
 
 
-def _launcher(namespace: str) -> dict[str, Any]:
-    container = {"name": "main", "image": "example.dev/any", "command": ["true"]}
-    specs = {"Launcher": {"template": {"spec": {"containers": [container]}}}}
-    return {
-        "apiVersion": "kubeflow.org/v1alpha1",
-        "kind": "DGLJob",
-        "metadata": {"name": "alone", "namespace": namespace},
-        "spec": {"partitionMode": "Skip", "dglReplicaSpecs": specs},
-    }
+@pytest.fixture
+def audit(tmp_path: Path) -> AuditLog:
+    return AuditLog(tmp_path)
 
 
-async def _until(probe: Callable[[], Awaitable[bool]]) -> None:
-    while not await probe():  # noqa: ASYNC110 - the server is another process
-        await asyncio.sleep(0.05)
+@pytest_asyncio.fixture
+async def strict(server: Envtest, audit: AuditLog) -> AsyncIterator[Envtest]:
+    """A server of the test's own, which takes down what it was asked for."""
+    async with Envtest(assets=server.assets, extra_args=(*_STRICT, *audit.flags)) as running:
+        await install_crds(running)
+        yield running
 
 
-async def _has_pod(client: Client, namespace: str) -> bool:
-    try:
-        await client.get(_POD, "alone-launcher-0", namespace)
-    except NotFoundError:
-        return False
-    return True
+def _refused(asked: set[Request]) -> set[Request]:
+    return {each for each in asked if each.code in (401, 403)}
 
 
-async def _phase(client: Client, namespace: str) -> str:
-    job = await client.get(_JOB, "alone", namespace)
-    return str(job.get("status", {}).get("phase", ""))
-
-
-async def _run_to_the_end(client: Client, namespace: str) -> None:
-    """Play the kubelet for the one pod of the job."""
-    await client.create(_launcher(namespace))
-    await _until(lambda: _has_pod(client, namespace))
-    ended = {"name": "main", "state": {"terminated": {"exitCode": 0}}, "ready": False, "restartCount": 0}
-    ended |= {"image": "example.dev/any", "imageID": ""}
-    status = {"phase": "Succeeded", "containerStatuses": [ended]}
-    await client.patch(
-        _POD, "alone-launcher-0", namespace, {"status": status}, how=PatchType.MERGE, subresource="status"
-    )
-
-    async def completed() -> bool:
-        return await _phase(client, namespace) == "Completed"
-
-    await _until(completed)
+async def _live(lives: Lives, kubeconfig: Path, log: Path, flags: Sequence[str], conflict: Any) -> None:
+    """Whole lives of jobs, under two operators, one after the other."""
+    await lives.begin()
+    async with lives.kubelet.at_work():
+        async with _operator(kubeconfig, log, flags):
+            await lives.until_suspended()
+            await lives.report_progress_until(conflict)
+        async with _operator(kubeconfig, log, flags):
+            await lives.to_the_end()
 
 
 @pytest.mark.parametrize("overlay", ["default", "namespaced"])
-async def test_the_shipped_rights_are_enough_and_all_the_operator_asks_for(
-    server: Envtest, client: Client, namespace: str, tmp_path: Path, overlay: str
+async def test_the_shipped_rights_are_enough_and_all_are_needed(
+    strict: Envtest, audit: AuditLog, tmp_path: Path, overlay: str
 ) -> None:
-    manifests = _manifests(overlay)
-    await _install_rights(client, manifests)
-    deployment = next(each for each in manifests if each["kind"] == "Deployment")
-    home = deployment["metadata"]["namespace"]
-    token = await _token(client, home, deployment["spec"]["template"]["spec"]["serviceAccountName"])
-    kubeconfig = server.kubeconfig_for(token, overlay)
-    flags = ["--leader-elect", f"--leader-election-namespace={home}"]
-    if overlay == "namespaced":
-        assert not [each for each in manifests if each["kind"].startswith("Cluster")]
-        flags.append(f"--namespace={home}")
-    log = tmp_path / "operator.log"
-    place = namespace if overlay == "default" else home
-    async with _operator(kubeconfig, log, *flags):
-        if overlay == "namespaced":
-            await client.create(_launcher(namespace))
-        await _run_to_the_end(client, place)
-        if overlay == "namespaced":
-            assert not await _has_pod(client, namespace), "touched a job of another namespace"
-            assert await _phase(client, namespace) == ""
-    assert "403" not in log.read_text()
+    manifests, log = _manifests(overlay), tmp_path / "operator.log"
+    account = next(each for each in manifests if each["kind"] == "ServiceAccount")["metadata"]
+    home, is_namespaced = account["namespace"], overlay == "namespaced"
+    user = f"system:serviceaccount:{home}:{account['name']}"
+    place, other = (home, "elsewhere") if is_namespaced else ("elsewhere", "")
+    rights = granted(manifests, user)
+    assert rights
+    assert not is_namespaced or all(each.namespace == home for each in rights)
+    met = Request("kubeflow.org", "dgljobs", "get", place, "served")
+    async with await Client.connect(ClientConfig(kubeconfig=str(strict.kubeconfig))) as client:
+        await _install_rights(client, manifests)
+        lives = Lives(client, place, other)
+        kubeconfig = strict.kubeconfig_for(await _token(client, home, account["name"]), overlay)
+        flags = [*lives.flags, "--leader-elect", f"--leader-election-namespace={home}"]
+        flags += [f"--namespace={home}"] if is_namespaced else []
+        try:
+            async with asyncio.timeout(_SECONDS):
+                await _live(lives, kubeconfig, log, flags, lambda: met in audit.of(user))
+        except TimeoutError:
+            pytest.fail(f"the jobs do not end; refused: {_refused(audit.of(user))}\n{log.read_text()}")
+        if is_namespaced:
+            assert await lives.is_other_untouched(), "touched a job of another namespace"
+    asked = audit.of(user)
+    assert _refused(asked) == set()
+    assert unused(rights, asked) == set()

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lives of DGLJobs in which the operator does all that it ever does to the API server."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import json
+import socket
+import urllib.error
+import urllib.request
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from dglop.common.constants import POD, SECRET, SERVICE
+from dglop.dgljob import DGLJob
+from dglop.dgljob.secret import STATUS_TOKEN
+from dglop.errors import AlreadyExistsError
+from dglop.testing.builders import pod_template
+from test.envtest.kubelet import Kubelet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dglop.runtime.client import Client
+
+__all__ = ("Lives",)
+
+_KIND = {"apiVersion": DGLJob.resource.api_version, "kind": DGLJob.resource.kind}
+_CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Mi"}}}
+# Parts on an emptyDir and on a claim; and two jobs that find a name taken by somebody else's object.
+_JOBS: dict[str, dict[str, Any]] = {
+    "served": {"network": {"policy": "JobOnly"}},
+    "claimed": {
+        "network": {"policy": "JobOnly"},
+        "storage": {"type": "PVC", "claimTemplate": _CLAIM},
+        "runPolicy": {"ttlSecondsAfterFinished": 0},
+    },
+    "podless": {},
+    "nameless": {},
+}
+
+
+def _job(spec: dict[str, Any]) -> dict[str, Any]:
+    specs: dict[str, Any] = {"Worker": {"replicas": 2, "template": pod_template("dgl")}}
+    specs["Partitioner"] = {"template": pod_template("dgl")}
+    return {**_KIND, "spec": {"partitionMode": "SSP", "dglReplicaSpecs": specs, **spec}}
+
+
+class Lives:
+    """The jobs of one namespace, and who does something to them; one in `other` is none of theirs."""
+
+    def __init__(self, client: Client, namespace: str, other: str = "") -> None:
+        self.kubelet = Kubelet(client, namespace)
+        self._client = client
+        self._namespace = namespace
+        self._other = other
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self._progress = f"127.0.0.1:{free.getsockname()[1]}"
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """For the operator of these jobs."""
+        bind, url = f"--progress-bind={self._progress}", f"--progress-url=http://{self._progress}"
+        return ("--metrics-bind=0", "--health-bind=0", bind, url)
+
+    async def begin(self) -> None:
+        """Submit the jobs, some of which find somebody else's objects in their place."""
+        for namespace in filter(None, (self._namespace, self._other)):
+            place = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
+            with contextlib.suppress(AlreadyExistsError):
+                await self._client.create(place)
+        pod = {"apiVersion": "v1", "kind": "Pod", **pod_template()}
+        service = {"apiVersion": "v1", "kind": "Service", "spec": {"clusterIP": "None"}}
+        await self._make(pod, "podless-partitioner-0")
+        await self._make(service, "nameless")
+        for name, spec in _JOBS.items():
+            await self._make(_job(spec), name)
+        if self._other:
+            await self._client.create({**_job({}), "metadata": {"name": "served", "namespace": self._other}})
+
+    async def is_other_untouched(self) -> bool:
+        """Whether the job in the other namespace has neither status nor pods after all this time."""
+        job = await self._client.get(DGLJob.resource, "served", self._other)
+        return "status" not in job and not await self._client.list(POD, self._other)
+
+    async def _make(self, manifest: dict[str, Any], name: str) -> None:
+        await self._client.create({**manifest, "metadata": {"name": name, "namespace": self._namespace}})
+
+    async def until_suspended(self) -> None:
+        """Both jobs train and are suspended, one of them twice, so that an event is told again."""
+        for name in ("served", "claimed"):
+            await self._until(name, "Training")
+        for name in ("served", "claimed", "served"):
+            await self._suspend(name, on=True)
+            await self._until(name, "Suspended")
+            if name == "served":
+                await self._suspend(name, on=False)
+                await self._until(name, "Training")
+        for name in ("podless", "nameless"):
+            await self._until_blocked(name)
+
+    async def report_progress_until(self, seen: Callable[[], bool]) -> None:
+        """Report progress of a job that others change at the same time, until the two have met."""
+        job = await self._client.get(DGLJob.resource, "served", self._namespace)
+        name = f"served-dglrun-{job['metadata']['uid'][:8]}"
+        secret = await self._client.get(SECRET, name, self._namespace)
+        token = base64.b64decode(secret["data"][STATUS_TOKEN]).decode()
+        number = 0
+        while not seen():
+            number += 1
+            change = {"metadata": {"annotations": {"example.dev/number": str(number)}}}
+            change_it = self._client.patch(DGLJob.resource, "served", self._namespace, change)
+            await asyncio.gather(change_it, asyncio.to_thread(self._report, token, number))
+
+    def _report(self, token: str, number: int) -> None:
+        moment = datetime.now(UTC).isoformat()
+        body = {"progressPercentage": number % 100, "final": True, "reportTime": moment}
+        url = f"http://{self._progress}/v1/namespaces/{self._namespace}/dgljobs/served/progress"
+        request = urllib.request.Request(
+            url, json.dumps(body).encode(), {"Authorization": f"Bearer {token}"}, method="POST"
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            assert answer.status == 200
+
+    async def to_the_end(self) -> None:
+        """What stood in the way is gone, and all jobs complete; one is removed then."""
+        await self._client.delete(POD, "podless-partitioner-0", self._namespace)
+        await self._client.delete(SERVICE, "nameless", self._namespace)
+        await self._suspend("claimed", on=False)
+        await self._until("claimed", "Training")
+        self.kubelet.done |= set(_JOBS)
+        for name in ("served", "podless", "nameless"):
+            await self._until(name, "Completed")
+        while "claimed" in await self._names():  # noqa: ASYNC110 - the server is another process
+            await asyncio.sleep(0.05)
+
+    async def _names(self) -> list[str]:
+        return [
+            each["metadata"]["name"] for each in await self._client.list(DGLJob.resource, self._namespace)
+        ]
+
+    async def _suspend(self, name: str, *, on: bool) -> None:
+        change = {"spec": {"runPolicy": {"suspend": on}}}
+        await self._client.patch(DGLJob.resource, name, self._namespace, change)
+
+    async def _until(self, name: str, phase: str) -> None:
+        await self._until_status(name, lambda status: status.get("phase") == phase)
+
+    async def _until_blocked(self, name: str) -> None:
+        def is_blocked(status: dict[str, Any]) -> bool:
+            return any(each["reason"] == "ErrResourceExists" for each in status.get("conditions", []))
+
+        await self._until_status(name, is_blocked)
+
+    async def _until_status(self, name: str, is_so: Callable[[dict[str, Any]], bool]) -> None:
+        while True:
+            job = await self._client.get(DGLJob.resource, name, self._namespace)
+            if is_so(job.get("status", {})):
+                return
+            await asyncio.sleep(0.05)
