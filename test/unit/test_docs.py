@@ -45,9 +45,13 @@ def _without_blanks(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if line.strip())
 
 
-def test_the_readme_shows_the_greeting_example_whole() -> None:
-    (block,) = _blocks(_ROOT / "README.md", "python")
-    assert block in (_ROOT / "examples" / "greeting.py").read_text()
+@pytest.mark.parametrize("page", ["README.md", "docs/operator.md"])
+def test_a_page_that_shows_the_greeting_example_shows_it_whole(page: str) -> None:
+    block, example = _blocks(_ROOT / page, "python")[0], (_ROOT / "examples" / "greeting.py").read_text()
+    _, shown, rest = example.partition(block)
+    assert shown
+    assert rest.strip() == "", "the end of it is missing"
+    assert block.startswith(("from ", "import ")), "the imports are missing"
 
 
 def test_the_kind_page_shows_the_example_of_a_kind() -> None:

@@ -22,6 +22,7 @@ from dglop.testing.simulation import Simulation
 from dglop.testing.toyjob import ToyJob, ToyJobKind, ToyJobSpec
 
 LIMIT = 2
+WORKERS = ("uid-g", "worker")
 MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 act = st.one_of(
@@ -128,49 +129,58 @@ def test_left_alone_with_healthy_pods_an_unfinished_job_succeeds(gang, actions):
     assert world.status.is_true("Succeeded")
 
 
+class Lagging:
+    """A cluster and a cache that shows what happens there only when it is told to."""
+
+    def __init__(self) -> None:
+        self.expectations: Expectations[tuple[str, str]] = Expectations(lambda: 0.0)
+        self.real: dict[str, dict[str, Any]] = {}
+        self.seen: dict[str, dict[str, Any]] = {}
+        self.events: deque[tuple[str, str, dict[str, Any]]] = deque()
+        self._serial = 0
+
+    def deliver(self) -> None:
+        verb, name, wire = self.events.popleft()
+        if verb == "add":
+            self.seen[name] = wire
+            self.expectations.creation_observed(WORKERS, name)
+        else:
+            self.seen.pop(name, None)
+            self.expectations.deletion_observed(WORKERS, wire["metadata"]["uid"])
+
+    def remove(self, name: str) -> None:
+        self.events.append(("delete", name, self.real.pop(name)))
+
+    def create(self, manifest: dict[str, Any]) -> None:
+        name = manifest["metadata"]["name"]
+        assert name not in self.real
+        self._serial += 1
+        metadata = {**manifest["metadata"], "uid": f"u{self._serial}"}
+        wire = {**manifest, "metadata": metadata, "status": {"phase": "Running"}}
+        self.expectations.expect(WORKERS, creations=[name])
+        self.real[name] = wire
+        self.events.append(("add", name, wire))
+
+
 @MANY
 @given(st.lists(st.sampled_from(["reconcile", "deliver", "kill"]), max_size=60), st.booleans())
 def test_a_lagging_cache_makes_no_pod_twice(schedule, gang):
-    job, kind = make(gang=gang), ToyJobKind()
+    job, kind, world = make(gang=gang), ToyJobKind(), Lagging()
     job.metadata.uid = "uid-g"
-    expectations: Expectations[tuple[str, str]] = Expectations(lambda: 0.0)
-    real: dict[str, dict[str, Any]] = {}
-    seen: dict[str, dict[str, Any]] = {}
-    events: deque[tuple[str, str, dict[str, Any]]] = deque()
-    serial = 0
-
-    def deliver():
-        verb, name, wire = events.popleft()
-        if verb == "add":
-            seen[name] = wire
-            expectations.creation_observed(("uid-g", "worker"), name)
-        else:
-            seen.pop(name, None)
-            expectations.deletion_observed(("uid-g", "worker"), wire["metadata"]["uid"])
-
     for word in [*schedule, "reconcile"]:
-        if word == "deliver" and events:
-            deliver()
-        elif word == "kill" and real:
-            name, wire = min(real.items())
-            del real[name]
-            events.append(("delete", name, wire))
+        if word == "deliver" and world.events:
+            world.deliver()
+        elif word == "kill" and world.real:
+            world.remove(min(world.real))
         elif word == "reconcile":
-            pods = tuple(msgspec.convert(each, PodView) for each in seen.values())
-            unsettled = unsettled_roles(expectations, "uid-g", ["worker"])
+            pods = tuple(msgspec.convert(each, PodView) for each in world.seen.values())
+            unsettled = unsettled_roles(world.expectations, "uid-g", ["worker"])
             made = plan(job, Observed(pods, (), unsettled), T0, kind)
             job.status = made.status
             for doomed in made.delete_pods:
-                known = real.get(doomed.name)
+                known = world.real.get(doomed.name)
                 if known and known["metadata"]["uid"] == doomed.uid:
-                    expectations.expect(("uid-g", "worker"), deletions=[doomed.uid])
-                    del real[doomed.name]
-                    events.append(("delete", doomed.name, known))
+                    world.expectations.expect(WORKERS, deletions=[doomed.uid])
+                    world.remove(doomed.name)
             for create in made.creates:
-                assert create.name not in real
-                serial += 1
-                metadata = {**create.manifest["metadata"], "uid": f"u{serial}"}
-                wire = {**create.manifest, "metadata": metadata, "status": {"phase": "Running"}}
-                expectations.expect(("uid-g", "worker"), creations=[create.name])
-                real[create.name] = wire
-                events.append(("add", create.name, wire))
+                world.create(create.manifest)

@@ -7,40 +7,10 @@ import copy
 
 import pytest
 
-from test.unit.dgljob.dgljob_world import UID, World, make_job, make_kind, template
+from test.unit.dgljob.dgljob_pods import container, env, mounts, pods, volumes, worker_of, workers
+from test.unit.dgljob.dgljob_world import UID, make_job, template
 
 CLAIM = {"type": "PVC", "claimName": "parts"}
-
-
-def pods(job, *, progress_url="http://progress:8082"):
-    """The Partitioner's and a Worker's pod, once the parts are ready."""
-    world = World(job, make_kind(progress_url))
-    if job.spec.partition_mode == "Skip":
-        world.settle()
-    else:
-        world.partition(manifest="cafe")
-    return {name.split("-", 1)[1]: pod["spec"] for name, pod in world.pods.items()}
-
-
-def container(spec, name="dgl"):
-    every = [*spec.get("initContainers", []), *spec["containers"]]
-    return next(each for each in every if each["name"] == name)
-
-
-def env(found):
-    return {each["name"]: each.get("value", each.get("valueFrom")) for each in found["env"]}
-
-
-def mounts(found):
-    return {each["mountPath"]: each for each in found["volumeMounts"]}
-
-
-def volumes(spec):
-    return {each["name"]: {k: v for k, v in each.items() if k != "name"} for each in spec["volumes"]}
-
-
-def worker_of(job):
-    return pods(job)["worker-0"]
 
 
 def test_a_workers_command_is_run_by_dglrun():
@@ -295,7 +265,3 @@ def test_a_data_sets_secret_is_in_the_partitioners_environment():
     main = container(pods(job)["partitioner-0"])
     assert main["envFrom"] == [{"secretRef": {"name": "keys"}}]
     assert env(main)["DGLJOB_DATASET_URL"] == "s3://bucket/graph"
-
-
-def workers(**main):
-    return {"Worker": {"replicas": 2, "template": template(**main)}}

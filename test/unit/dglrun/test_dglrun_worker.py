@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dglop.dglrun import contract
-from test.unit.dglrun.dglrun_gang import Gang, Worker
+from test.unit.dglrun.dglrun_asserts import assert_peer, finish, peer_of, train, wait_for_line
+from test.unit.dglrun.dglrun_gang import Gang
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,22 +24,6 @@ pytestmark = pytest.mark.scripted
 MakeGang = Callable[..., Gang]
 WAIT_FOR_EVER = "signal.pause()"
 NEVER_GIVE_IN = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: signal.pause()"
-
-
-def train(*workers: Worker) -> None:
-    """Servers that end well by themselves, as DGL's do."""
-    for worker in workers:
-        worker.order("server-0", "sys.exit(0)")
-
-
-def peer_of(pod: str, reason: str, process: str = "pod") -> dict[str, str]:
-    return {"cause": "peer", "pod": pod, "process": process, "reason": reason}
-
-
-def assert_peer(result: tuple[int, dict[str, Any]], expected: dict[str, str]) -> None:
-    code, message = result
-    assert code == contract.EXIT_PEER
-    assert message.items() >= expected.items()
 
 
 def test_all_workers_succeed_when_all_trainers_end_well(make_gang: MakeGang) -> None:
@@ -179,64 +164,6 @@ def test_a_command_that_does_not_exist_fails_with_127_and_its_name(make_gang: Ma
     assert message["lines"] == ["cannot start /no/such/program: No such file or directory"]
 
 
-def test_peers_with_parts_of_two_partitionings_never_train(make_gang: MakeGang) -> None:
-    gang, other = make_gang(), make_gang()
-    first = gang.start_one(0)
-    second = gang.start_one(1, **{contract.ENV_PARTS_DIR: str(other.folder / "parts")})
-    code, message = first.wait()
-    assert (code, message["reason"]) == (contract.EXIT_RETRYABLE, "PartsChanged")
-    assert gang.manifest in message["lines"][0]
-    assert other.manifest in message["lines"][0]
-    assert_peer(second.wait(), peer_of("job-worker-0", "PeerFailed", "rendezvous"))
-
-
-def test_a_pod_of_an_older_attempt_is_refused_and_the_gang_meets_without_it(make_gang: MakeGang) -> None:
-    gang = make_gang()
-    first = gang.start_one(0, **{contract.ENV_ATTEMPT: "2"})
-    old = gang.start_one(1, **{contract.ENV_ATTEMPT: "1"})
-    code, message = old.wait()
-    assert (code, message["cause"]) == (contract.EXIT_PEER, "peer")
-    assert "attempt 1 is over" in message["lines"][0]
-    second = gang.start_one(1, **{contract.ENV_ATTEMPT: "2"})
-    finish(first, second)
-
-
-def test_a_pod_of_a_newer_attempt_waits_until_its_worker_0_comes(make_gang: MakeGang) -> None:
-    gang = make_gang()
-    old = gang.start_one(0)
-    second = gang.start_one(1, **{contract.ENV_ATTEMPT: "2"})
-    wait_for_line(second, "which is still ending")
-    old.process.send_signal(signal.SIGTERM)
-    assert old.wait()[1]["cause"] == "stop"
-    first = gang.start_one(0, **{contract.ENV_ATTEMPT: "2"})
-    finish(first, second)
-
-
-def test_a_pod_that_does_not_know_the_token_is_not_let_in(make_gang: MakeGang, tmp_path: Path) -> None:
-    gang = make_gang()
-    first = gang.start_one(0)
-    (tmp_path / "other-token").write_text("something else")
-    foreign = gang.start_one(1, **{contract.ENV_PARTS_TOKEN_FILE: str(tmp_path / "other-token")})
-    wait_for_line(foreign, "the tokens differ")
-    foreign.process.send_signal(signal.SIGTERM)
-    assert foreign.wait()[1]["cause"] == "stop"
-    finish(first, gang.start_one(1))
-
-
-def test_who_is_missing_is_named_when_the_workers_do_not_all_come(make_gang: MakeGang) -> None:
-    gang = make_gang(**{contract.ENV_NUM_WORKERS: "2", contract.ENV_RENDEZVOUS_TIMEOUT_SECONDS: "0.3"})
-    code, message = gang.start_one(0).wait()
-    assert (code, message["reason"]) == (contract.EXIT_RETRYABLE, "PeersMissing")
-    assert message["lines"] == ["after 0.3 s still missing: worker-1"]
-
-
-def test_a_worker_that_never_meets_worker_0_says_where_it_looked(make_gang: MakeGang) -> None:
-    gang = make_gang(**{contract.ENV_RENDEZVOUS_TIMEOUT_SECONDS: "0.1"})
-    code, message = gang.start_one(1).wait()
-    assert (code, message["reason"]) == (contract.EXIT_RETRYABLE, "PeersMissing")
-    assert f"worker-0 at 127.0.0.1:{gang.port}" in message["lines"][0]
-
-
 def test_a_missing_variable_is_named(make_gang: MakeGang) -> None:
     code, message = make_gang().start_one(0, **{contract.ENV_POD_IP: ""}).wait()
     assert code == contract.EXIT_CONFIG
@@ -280,26 +207,6 @@ def test_the_last_report_is_posted_as_final_with_the_token_and_is_the_result(
     times = [body.pop("reportTime") for _, body in posts]
     assert times == sorted(times)
     assert posts[-1] == ("Bearer mine", {"jobUID": "5f1e", "attempt": 1, "final": True, **report})
-
-
-def finish(*workers: Worker) -> None:
-    train(*workers)
-    for worker in workers:
-        worker.order("trainer-0", "sys.exit(0)")
-    assert [worker.wait() for worker in workers] == [(0, {})] * len(workers)
-
-
-def wait_for_line(worker: Worker, text: str) -> str:
-    """The log's first line with `text`, as soon as it is there."""
-    with (worker.folder / "log").open() as log:
-        rest = ""
-        while True:
-            rest += log.readline()
-            if rest.endswith("\n"):
-                if text in rest:
-                    return rest
-                rest = ""
-            assert worker.process.poll() is None, worker.log
 
 
 def test_a_server_that_fails_while_it_ends_after_all_training_does_no_harm(make_gang: MakeGang) -> None:

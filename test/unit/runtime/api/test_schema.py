@@ -67,13 +67,7 @@ def test_the_schema_is_structural_and_says_what_the_model_says() -> None:
         "required": ["name"],
         "properties": {
             "name": {"type": "string"},
-            "size": {
-                "type": "integer",
-                "default": 1,
-                "minimum": 1,
-                "maximum": 9,
-                "exclusiveMaximum": True,
-            },
+            "size": {"type": "integer", "default": 1, "minimum": 1, "maximum": 9, "exclusiveMaximum": True},
         },
         "x-kubernetes-validations": [{"rule": "self.size > 0", "message": "size must be positive"}],
     }
