@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.needs_local
 
 NAME = "dgloptest"
+OLD = "old"
 CLAIM = {
     "apiVersion": "v1",
     "kind": "PersistentVolumeClaim",
@@ -98,14 +100,33 @@ class Second:
         return [json.loads(path.read_text())["pid"] for path in (self.cache / "cluster/pids").glob("*.json")]
 
     def leftovers(self) -> list[str]:
-        """Mounts, cgroups, interfaces and rules that are there because of the cluster."""
-        links = [
-            link["ifname"] for link in json.loads(self.run("ip", "-json", "link")) if link["ifname"] != "lo"
+        """Mounts, cgroups, pods' network namespaces, interfaces and rules that the cluster has made."""
+        return [*self.outside(), *self.links(), *self.run("nft", "list", "tables").splitlines()]
+
+    def links(self) -> list[str]:
+        links = json.loads(self.run("ip", "-json", "link"))
+        return [link["ifname"] for link in links if link["ifname"] != "lo"]
+
+    def namespaces(self) -> list[str]:
+        """The network namespaces of pods: each is kept by a mount."""
+        return [mount for mount in self.outside() if "/netns/" in mount]
+
+    def of_pods(self) -> set[str]:
+        """What bears the names of pods, so that no other pod has the same: mounts, cgroups and interfaces."""
+        own = [
+            path for path in self.outside() if re.search(r"[0-9a-f]{8}[-_]?[0-9a-f]{4}[-_]?[0-9a-f]{4}", path)
         ]
-        return [*self.outside(), *links, *self.run("nft", "list", "tables").splitlines()]
+        return {*own, *(link for link in self.links() if link.startswith("veth"))}
+
+    def mark(self) -> list[str]:
+        """Put into every table of rules one more chain, by which an old table is known."""
+        tables = [line.split()[1:] for line in self.run("nft", "list", "tables").splitlines()]
+        for table in tables:
+            self.run("nft", "add", "chain", *table, OLD)
+        return [" ".join(table) for table in tables]
 
     def outside(self) -> list[str]:
-        """Mounts and cgroups: what does not go with the network namespace."""
+        """Mounts, those of pods' network namespaces among them, and cgroups: what outlives our namespace."""
         mounts = mounts_below(Path("/proc/self/mountinfo").read_text(), str(self.cache))
         return [*mounts, *(str(path) for top in hierarchies() for path in cgroup_tree(top / NAME))]
 
@@ -147,11 +168,16 @@ def second() -> Iterator[Second]:
 def test_a_cluster_that_was_killed_without_warning_comes_back_clean(second: Second) -> None:
     second.cluster("up")
     second.run_pod()
-    assert second.leftovers()
+    assert second.namespaces()
+    old, tables = second.of_pods(), second.mark()
+    assert {f"ip {NAME}", "ip kube-proxy"} <= set(tables)
     for pid in second.pids():
         os.kill(pid, signal.SIGKILL)
+    assert old <= second.of_pods(), "nothing is left that `up` has to take away"
     second.cluster("up")
     assert second.kubectl("get", "pods", "-o", "name") == ""
+    assert not old & second.of_pods()
+    assert OLD not in second.run("nft", "list", "ruleset")
     second.run_pod()
 
 
@@ -171,6 +197,7 @@ def test_a_part_that_was_killed_comes_back_and_pods_stay(second: Second) -> None
 def test_a_cluster_that_was_ended_leaves_nothing_behind(second: Second) -> None:
     second.cluster("up")
     second.run_pod()
+    assert second.namespaces()
     pids = second.pids()
     said = second.cluster("down")
     assert f"ended: {len(pids)} processes, " in said, said
@@ -183,7 +210,7 @@ def test_what_a_run_that_was_killed_leaves_is_put_in_order_by_the_next_one(secon
     second.cluster("up")
     second.run_pod()
     pids = second.pids()
-    assert second.outside()
+    assert second.namespaces()
     Second(second.cache).remove()
     assert all(map(_is_gone, pids))
     assert second.outside() == []

@@ -12,6 +12,8 @@ import pytest_asyncio
 from dglop.runtime.api import Resource
 from dglop.runtime.cache import Cache
 from dglop.runtime.client import Client, ClientConfig
+from dglop.runtime.metricparts import CacheMetrics
+from dglop.runtime.metrics import Metrics
 from dglop.testing.envtest import Envtest
 
 if TYPE_CHECKING:
@@ -60,8 +62,10 @@ async def own_server(server: Envtest) -> AsyncIterator[Envtest]:
         yield running
 
 
-async def _started(client: Client, *, streams: bool) -> tuple[Cache, Informer, _Changes]:
-    cache = Cache(client, streams=streams)
+async def _started(
+    client: Client, *, streams: bool, metrics: Metrics | None = None
+) -> tuple[Cache, Informer, _Changes]:
+    cache = Cache(client, streams=streams, metrics=CacheMetrics(metrics) if metrics else None)
     informer, changes = cache.informer(_CONFIG_MAP), _Changes()
     informer.add_handler(changes)
     await cache.start()
@@ -93,12 +97,18 @@ async def test_the_cache_follows_creation_change_and_deletion(
 
 @pytest.mark.parametrize("streams", [True, False])
 async def test_lost_history_costs_one_new_state_and_no_event(own_server: Envtest, *, streams: bool) -> None:
-    """The server restarts with its history compacted away, so that the watch's version is gone."""
+    """The server restarts after changes of another kind, so its history begins after the watch's version.
+
+    Its watch cache begins anew with what etcd has then, and a watch from before that is answered with 410.
+    """
+    metrics = Metrics()
     config = ClientConfig(kubeconfig=str(own_server.kubeconfig))
     async with await Client.connect(config) as client, await Client.connect(config) as other:
         await client.create(_page("gone", "default", "0"))
         await client.create(_page("same", "default", "0"))
-        cache, informer, changes = await _started(client, streams=streams)
+        cache, informer, changes = await _started(client, streams=streams, metrics=metrics)
+        for number in range(5):
+            await other.create({**_page(f"unseen-{number}", "default"), "kind": "Secret", "data": {}})
         await own_server.restart_apiserver()
         await other.create(_page("new", "default", "1"))
         await other.delete(_CONFIG_MAP, "gone", "default")
@@ -106,6 +116,9 @@ async def test_lost_history_costs_one_new_state_and_no_event(own_server: Envtest
         await changes.until(lambda: set(_texts(informer, "default")) >= {"new", "same"})
         await changes.until(lambda: "gone" not in _texts(informer, "default"))
         assert informer.store.get(("default", "same")).uid == same["metadata"]["uid"]
+        relists = {"kind": "configmaps", "reason": "Expired"}
+        assert metrics.registry.get_sample_value("dglop_informer_relists_total", relists) == 1
+        assert informer.health.relists == 1
         assert len(changes.heard) == len(set(changes.heard))
         await cache.stop()
 
