@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from test.e2e.kubectl import Kubectl
 
-__all__ = ("PHASES", "Jobs", "condition", "phase", "status")
+__all__ = ("PHASES", "Jobs", "condition", "fetched", "phase", "status")
 
 PHASES = ["Pending", "Partitioning", "Partitioned", "Dispatching", "Training", "Completed"]
 
@@ -29,6 +29,8 @@ if role == "server":
     sys.exit(0)
 for second in range(int(sys.argv[1]) * 10):
     time.sleep(0.1)
+    if os.path.exists("/tmp/enough"):
+        break
 end.touch()
 """
 
@@ -70,7 +72,10 @@ class Jobs:
     def stand_in(
         self, name: str, seconds: int = 3, partition_seconds: int = 0, **spec: Any
     ) -> dict[str, Any]:
-        """A job whose programs behave like DGL's: training takes ``seconds``, partitioning its own."""
+        """A job whose programs behave like DGL's: training takes ``seconds``, partitioning its own.
+
+        Training ends before its time when the test says that it is `enough`.
+        """
         return self._job(
             name,
             partition=["python3", "-c", _STAND_IN_PARTS, str(partition_seconds)],
@@ -120,6 +125,13 @@ class Jobs:
         patch = json.dumps({"spec": {"runPolicy": {"suspend": on}}})
         self.kubectl.run("patch", "dgljob", name, "-n", self.namespace, "--type=merge", "-p", patch)
 
+    def enough(self, name: str) -> None:
+        """End the training of a stand-in in both Workers."""
+        for index in range(2):
+            self.kubectl.exec(
+                f"{name}-worker-{index}", self.namespace, "touch", "/tmp/enough", container="dgl"
+            )
+
     def get(self, name: str) -> dict[str, Any] | None:
         return self.kubectl.get("dgljob", name, self.namespace)
 
@@ -165,3 +177,12 @@ def phase(job: dict[str, Any]) -> str | None:
 
 def condition(job: dict[str, Any], name: str) -> dict[str, Any] | None:
     return next((each for each in status(job).get("conditions", []) if each["type"] == name), None)
+
+
+def fetched(pod: dict[str, Any]) -> dict[str, Any]:
+    """What the fetching container of a Worker said when it ended."""
+    states = {each["name"]: each["state"] for each in pod["status"]["initContainerStatuses"]}
+    words = next(state["terminated"]["message"] for name, state in states.items() if "fetch" in name)
+    found = json.loads(words)
+    assert isinstance(found, dict)
+    return found

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from test.e2e.jobs import PHASES, Jobs, condition, phase, status
+from test.e2e.jobs import PHASES, Jobs, condition, fetched, phase, status
 
 if TYPE_CHECKING:
     from test.e2e.kubectl import Kubectl
 
 _KINDS = ("pods", "services", "secrets", "configmaps", "persistentvolumeclaims", "networkpolicies")
 _OWNED = ",".join((*_KINDS, "roles", "rolebindings", "serviceaccounts"))
+_NOWHERE = {"example.dev/no-such": "node"}
 
 
 def _on_claim(name: str) -> dict[str, Any]:
@@ -62,28 +63,46 @@ def test_a_job_made_suspended_makes_nothing_until_it_is_resumed(jobs: Jobs, kube
     assert status(jobs.until_phase("job", "Completed"))["startTime"]
 
 
+def _held_at(jobs: Jobs, moment: str) -> dict[str, Any]:
+    """A job that does not leave the phase `moment` by itself, with every kind of object that one can own."""
+    ends = moment in ("Completed", "Failed")
+    job = jobs.stand_in("job", seconds=1 if ends else 600, network={"policy": "JobOnly"})
+    roles = job["spec"]["dglReplicaSpecs"]
+    partitioner, worker = (roles[role]["template"]["spec"] for role in ("Partitioner", "Worker"))
+    match moment:
+        case "Pending":
+            partitioner["nodeSelector"] = _NOWHERE
+        case "Partitioning":
+            job = jobs.stand_in("job", partition_seconds=600, network={"policy": "JobOnly"})
+        case "Dispatching":
+            slow = {"name": "slow", "image": jobs.image, "command": ["sleep", "infinity"]}
+            worker |= {"initContainers": [slow], "terminationGracePeriodSeconds": 1}
+        case "Suspended":
+            job["spec"]["runPolicy"] = {"suspend": True}
+        case "Failed":
+            worker["containers"][0]["command"] = ["python3", "-c", "raise SystemExit(1)"]
+        case "Restarting":
+            # This one does not hear SIGTERM: the old pods stay for a while, and new ones must wait.
+            deaf = {"name": "deaf", "image": jobs.image, "command": ["sleep", "infinity"]}
+            worker["containers"].append(deaf)
+            worker["terminationGracePeriodSeconds"] = 8
+    return job
+
+
 def _bring_to(jobs: Jobs, moment: str) -> None:
-    """A job in the phase `moment`, with every kind of object that a job can own."""
-    job = jobs.stand_in("job", seconds=600 if moment == "Restarting" else 3, network={"policy": "JobOnly"})
-    worker = job["spec"]["dglReplicaSpecs"]["Worker"]["template"]["spec"]
-    if moment == "Suspended":
-        job["spec"]["runPolicy"] = {"suspend": True}
-    elif moment == "Failed":
-        worker["containers"][0]["command"] = ["python3", "-c", "raise SystemExit(1)"]
-    elif moment == "Restarting":
-        # This one does not hear SIGTERM: the old pods stay for a while, and new ones must wait.
-        worker["containers"].append({"name": "deaf", "image": jobs.image, "command": ["sleep", "infinity"]})
-        worker["terminationGracePeriodSeconds"] = 8
-    jobs.submit(job)
+    jobs.submit(_held_at(jobs, moment))
     if moment == "Restarting":
         jobs.until_phase("job", "Training")
         jobs.kubectl.delete("pod", "job-worker-1", jobs.namespace, "--wait=false")
-    jobs.until_phase("job", moment, *_later(moment))
+    jobs.until_phase("job", moment)
 
 
-def _later(moment: str) -> list[str]:
-    """Short phases may be over before a poll sees them; deletion then happens in the one after."""
-    return PHASES[PHASES.index(moment) + 1 :] if moment in PHASES else []
+def _take_names_of_workers(jobs: Jobs) -> None:
+    """Pods of others that have the Workers' names: the job's own cannot be made."""
+    for index in range(2):
+        spec = {**jobs.template(["true"])["spec"], "nodeSelector": _NOWHERE}
+        metadata = {"name": f"job-worker-{index}", "namespace": jobs.namespace}
+        jobs.submit({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
 
 
 @pytest.mark.parametrize("moment", [*PHASES, "Failed", "Restarting", "Suspended"])
@@ -91,20 +110,36 @@ def test_deletion_leaves_no_object_behind(jobs: Jobs, kubectl: Kubectl, moment: 
     def owned() -> set[str]:
         return set(kubectl.out("get", _OWNED, "-n", jobs.namespace, "-o", "name").split())
 
+    if moment == "Partitioned":
+        _take_names_of_workers(jobs)
     before = owned()
     _bring_to(jobs, moment)
-    if moment not in ("Pending", "Suspended"):
-        kinds = {each.split("/")[0].split(".")[0] for each in owned() - before}
-        assert {"service", "secret", "networkpolicy"} <= kinds
+    kinds = {each.split("/")[0].split(".")[0] for each in owned() - before}
+    assert kinds >= ({"service", "secret", "networkpolicy"} if moment != "Suspended" else set())
+    job = jobs.get("job")
+    assert job is not None
+    assert phase(job) == moment
     kubectl.delete("dgljob", "job", jobs.namespace)
     kubectl.until("all objects of the job are gone", lambda: owned() <= before)
 
 
 def test_two_jobs_at_once_keep_apart(jobs: Jobs, kubectl: Kubectl) -> None:
-    jobs.submit(jobs.stand_in("one", seconds=3), jobs.stand_in("two", seconds=3))
-    one, two = jobs.until_phase("one", "Completed"), jobs.until_phase("two", "Completed")
-    assert status(one)["partition"]["manifestHash"] != status(two)["partition"]["manifestHash"]
-    assert status(one)["attempt"] == status(two)["attempt"] == 1
+    names = ("one", "two")
+    jobs.submit(*(jobs.stand_in(name, seconds=600) for name in names))
+
+    def both_train() -> bool:
+        return all(phase(jobs.get(name) or {}) == "Training" for name in names)
+
+    kubectl.until("both train at the same time", both_train)
+    for name in names:
+        jobs.enough(name)
+    ended = {name: status(jobs.until_phase(name, "Completed")) for name in names}
+    manifests = {name: each["partition"]["manifestHash"] for name, each in ended.items()}
+    assert manifests["one"] != manifests["two"]
+    for name in names:
+        workers = [jobs.pod(f"{name}-worker-{index}") for index in range(2)]
+        assert [fetched(pod)["manifest"] for pod in workers if pod] == [manifests[name]] * 2
+        assert ended[name]["attempt"] == 1
 
 
 def test_a_finished_job_is_removed_after_its_time_to_live(jobs: Jobs, kubectl: Kubectl) -> None:

@@ -7,8 +7,6 @@ import copy
 import json
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from test.e2e.jobs import Jobs, condition, phase, status
 
 if TYPE_CHECKING:
@@ -159,15 +157,11 @@ def _answer(jobs: Jobs, job: dict[str, Any]) -> str:
     return str(reason["message"])
 
 
-@pytest.fixture
-def healthy(jobs: Jobs) -> str:
-    jobs.submit(jobs.stand_in("healthy", seconds=3))
-    return "healthy"
-
-
-def test_malformed_manifests_are_answered_clearly_and_a_healthy_job_finishes_beside_them(
-    jobs: Jobs, healthy: str
+def test_malformed_manifests_are_answered_clearly_and_a_healthy_job_trains_and_finishes_beside_them(
+    jobs: Jobs,
 ) -> None:
+    jobs.submit(jobs.stand_in("healthy", seconds=600))
+    jobs.until_phase("healthy", "Training")
     unclear = {}
     for number, (fault, (spoil, words)) in enumerate(_MALFORMED.items()):
         # The answer repeats the job's name, which therefore must not say what is wrong.
@@ -178,4 +172,7 @@ def test_malformed_manifests_are_answered_clearly_and_a_healthy_job_finishes_bes
             unclear[fault] = answer
     assert not unclear
     assert len(_MALFORMED) >= 20
-    jobs.until_phase(healthy, "Completed")
+    assert phase(jobs.get("healthy") or {}) == "Training"
+    jobs.enough("healthy")
+    ended = jobs.until_phase("healthy", "Completed")
+    assert status(ended)["attempt"] == 1

@@ -3,22 +3,12 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from test.e2e.jobs import Jobs, condition, status
+from test.e2e.jobs import Jobs, condition, fetched, status
 
 if TYPE_CHECKING:
     from test.e2e.kubectl import Kubectl
-
-
-def _fetched(pod: dict[str, Any]) -> dict[str, Any]:
-    """What the fetching container of a Worker said when it ended."""
-    states = {each["name"]: each["state"] for each in pod["status"]["initContainerStatuses"]}
-    words = next(state["terminated"]["message"] for name, state in states.items() if "fetch" in name)
-    found = json.loads(words)
-    assert isinstance(found, dict)
-    return found
 
 
 def test_a_partitioner_lost_in_training_counts_nowhere_and_its_parts_never_mix_with_new_ones(
@@ -38,7 +28,7 @@ def test_a_partitioner_lost_in_training_counts_nowhere_and_its_parts_never_mix_w
     made_again = status(job)["partition"]["manifestHash"]
     assert made_again != status(before)["partition"]["manifestHash"]
     workers = kubectl.list("pods", jobs.namespace, "training.kubeflow.org/replica-type=worker")
-    assert [_fetched(pod)["manifest"] for pod in workers] == [made_again] * 2
+    assert [fetched(pod)["manifest"] for pod in workers] == [made_again] * 2
 
 
 def test_a_spoilt_part_is_refused_by_name(jobs: Jobs, kubectl: Kubectl) -> None:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from dglop.dglrun import contract
 from test.e2e.jobs import PHASES, Jobs, condition, phase, status
 
 if TYPE_CHECKING:
     from test.e2e.executioner import Executioner
-    from test.e2e.kubectl import Kubectl
+    from test.e2e.kubectl import Kubectl, Watch
 
 # Long enough for a test to act in the middle of training, short enough for a shared machine.
 _SLOW = ("--epochs", "6", "--epoch-seconds", "3")
@@ -45,25 +46,35 @@ def test_digits_are_learned_and_every_phase_is_seen_once_in_order(jobs: Jobs, ku
     assert status(job)["completionTime"]
     assert condition(job, "Succeeded")["status"] == "True"  # type: ignore[index]
     progress = seen.distinct("digits", lambda each: status(each).get("trainer", {}).get("progressPercentage"))
-    assert progress, "training progress never reached the status"
     assert progress == sorted(progress)
+    assert progress[0] < 100 == progress[-1], "how far it is was not told while it trained"
     metrics = {each["name"]: each["value"] for each in status(job)["trainer"]["metrics"]}
     assert float(metrics["testAccuracy"]) > 0.9
-    header, row = kubectl.out("get", "dgljobs", "-n", jobs.namespace).splitlines()
+    row = {"NAME": "digits", "STATE": "Completed", "WORKERS": "2/2", "PARTS": "2/2", "RESTARTS": "0"}
+    assert _row(jobs).items() >= (row | {"PROGRESS": "100%"}).items()
+
+
+def _row(jobs: Jobs) -> dict[str, str]:
+    """What `kubectl get dgljobs` prints of the namespace's only job, by column."""
+    header, row = jobs.kubectl.out("get", "dgljobs", "-n", jobs.namespace).splitlines()
     assert header.split() == ["NAME", "STATE", "WORKERS", "PARTS", "RESTARTS", "PROGRESS", "AGE"]
-    assert row.split()[:2] == ["digits", "Completed"]
-    shown = {column: row[header.index(column) :].split()[0] for column in ("PARTS", "PROGRESS")}
-    assert shown == {"PARTS": "2/2", "PROGRESS": "100%"}
+    return {column: (row[header.index(column) :].split() or [""])[0] for column in header.split()}
 
 
-@pytest.mark.parametrize("harm", ["delete", "kill", "evict"])
-def test_a_worker_lost_in_training_restarts_the_gang_on_the_same_parts(
-    jobs: Jobs, kubectl: Kubectl, executioner: Executioner, harm: str
-) -> None:
-    jobs.submit(jobs.digits("digits", *_SLOW))
-    before = _training_progressed(jobs, "digits")
+def _last_words(pods: Watch, name: str) -> list[tuple[int, str]]:
+    """How the main containers of the pods of this name ended, in order: exit code and message."""
+
+    def ended(pod: dict[str, Any]) -> tuple[str, int, str] | None:
+        states = {each["name"]: each["state"] for each in pod["status"].get("containerStatuses", [])}
+        end = states.get("dgl", {}).get("terminated")
+        return (pod["metadata"]["uid"], end["exitCode"], end.get("message", "")) if end else None
+
+    return [(code, words) for _, code, words in pods.distinct(name, ended)]
+
+
+def _lose_a_worker(jobs: Jobs, executioner: Executioner, harm: str) -> None:
     if harm == "delete":
-        kubectl.delete("pod", "digits-worker-1", jobs.namespace, "--wait=false")
+        jobs.kubectl.delete("pod", "digits-worker-1", jobs.namespace, "--wait=false")
     elif harm == "kill":
         # The supervisor itself, so that nobody is left in the pod to say what happened.
         place = {"DGLJOB_POD_NAME": "digits-worker-1", "DGLJOB_NAMESPACE": jobs.namespace}
@@ -75,13 +86,30 @@ def test_a_worker_lost_in_training_restarts_the_gang_on_the_same_parts(
             "metadata": {"name": "digits-worker-1", "namespace": jobs.namespace},
         }
         path = f"/api/v1/namespaces/{jobs.namespace}/pods/digits-worker-1/eviction"
-        kubectl.run("create", "--raw", path, "-f", "-", stdin=json.dumps(body))
-    job = jobs.until_phase("digits", "Completed")
+        jobs.kubectl.run("create", "--raw", path, "-f", "-", stdin=json.dumps(body))
+
+
+@pytest.mark.parametrize("harm", ["delete", "kill", "evict"])
+def test_a_worker_lost_in_training_restarts_the_gang_on_the_same_parts(
+    jobs: Jobs, kubectl: Kubectl, executioner: Executioner, harm: str
+) -> None:
+    with kubectl.watch("pods", jobs.namespace) as pods:
+        jobs.submit(jobs.digits("digits", *_SLOW))
+        before = _training_progressed(jobs, "digits")
+        _lose_a_worker(jobs, executioner, harm)
+        job = jobs.until_phase("digits", "Completed")
     assert status(job)["attempt"] == 2
     assert _manifest(job) == _manifest(before), "partitioned again"
     restarts, disruptions = status(job).get("restartCount", 0), status(job).get("disruptionCount", 0)
     assert (restarts, disruptions) == ((0, 1) if harm == "evict" else (1, 0))
     assert status(job)["lastFailure"]["podName"] == "digits-worker-1"
+    assert _row(jobs)["RESTARTS"] == str(restarts)
+    code, words = _last_words(pods, "digits-worker-0")[0]
+    assert code == contract.EXIT_PEER, "the trainer that lost its peer was taken for the failure"
+    if harm == "kill":
+        # Where a pod is deleted the other may be told to stop before it notices.
+        peer = {"cause": "peer", "pod": "digits-worker-1", "reason": "PeerLost"}
+        assert json.loads(words).items() >= peer.items()
 
 
 def test_a_trainer_that_exits_1_fails_the_job_and_is_named(jobs: Jobs) -> None:
