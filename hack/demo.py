@@ -56,10 +56,15 @@ class Follower:
         if self.phase == "Failed":
             raise DemoError(_failure(self.job))
 
-    async def until(self, *phases: str) -> None:
-        """Return when the job has reached one of the phases."""
-        while self.phase not in phases:
+    async def begun(self) -> None:
+        """Return when the operator has taken the job up."""
+        while not self.phase:
             await self.refresh()
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether there are parts to train on; a restart may take them away again."""
+        return self.status.get("partition", {}).get("state") in {"Succeeded", "Reused", "Skipped"}
 
     @property
     def phase(self) -> str:
@@ -137,16 +142,16 @@ def _describe(name: str, spec: dict[str, Any]) -> str:
 
 
 async def _follow(follower: Follower, report: Report) -> None:
-    await follower.until("Pending", "Partitioning", "Partitioned", "Dispatching", "Training", "Completed")
+    await follower.begun()
     report.say(_describe(follower.job["metadata"]["name"], follower.job["spec"]))
     with report.step("partition") as step:
-        while follower.phase in {"Pending", "Partitioning"}:
+        while not follower.has_parts:
             step.note(_waiting(follower.status))
             await follower.refresh()
         partition = follower.status["partition"]
         step.note(_partition_words(partition))
     with report.step("fetch") as step:
-        while follower.phase in {"Partitioned", "Dispatching"}:
+        while follower.phase not in {"Training", "Completed"}:
             step.note(_waiting(follower.status))
             await follower.refresh()
         fetched = follower.status["dispatch"]
@@ -162,6 +167,8 @@ async def _follow(follower: Follower, report: Report) -> None:
 
 def _waiting(status: dict[str, Any]) -> str:
     """Why nothing runs yet, in the words of the condition; so a pod that cannot start is not a mystery."""
+    if status.get("phase") == "Restarting":
+        return f"restarting after {status.get('lastFailure', {}).get('podName') or 'a failure'}"
     conditions: list[dict[str, Any]] = status.get("conditions", [])
     running = next((each for each in conditions if each["type"] == "Running"), {})
     return str(running.get("message") or "its pods start")

@@ -65,3 +65,17 @@ def test_a_class_of_tests_that_cannot_be_prepared_counts_as_failed(
     monkeypatch.setattr("sys.argv", ["make test", "e2e"])
     assert test.main() == 1
     assert "e2e tests cannot run" in capsys.readouterr().out
+
+
+def test_a_restart_is_told_by_the_pod_that_failed() -> None:
+    assert demo._waiting({"phase": "Restarting", "lastFailure": {"podName": "p-0"}}) == "restarting after p-0"
+    assert demo._waiting({"phase": "Pending"}) == "its pods start"
+
+
+def test_parts_are_there_only_while_the_status_says_so() -> None:
+    follower = demo.Follower(None, "digits")  # type: ignore[arg-type]
+    assert not follower.has_parts
+    follower.job = {"status": {"phase": "Restarting", "partition": {"state": "Failed"}}}
+    assert not follower.has_parts
+    follower.job = {"status": {"phase": "Pending", "partition": {"state": "Reused"}}}
+    assert follower.has_parts
