@@ -21,15 +21,19 @@ def _on_claim(name: str) -> dict[str, Any]:
     return {"storage": {"type": "PVC", "claimName": name}}
 
 
+def _active(job: dict[str, Any] | None) -> int:
+    assert job is not None
+    return sum(each.get("active", 0) for each in status(job)["replicaStatuses"].values())
+
+
 def _suspend_and_resume(jobs: Jobs, kubectl: Kubectl, name: str) -> tuple[str, dict[str, Any]]:
     before = jobs.until_phase(name, "Training")
     jobs.suspend(name, on=True)
     suspended = jobs.until_phase(name, "Suspended")
     kubectl.until("no pod is left", lambda: not kubectl.list("pods", jobs.namespace))
     assert condition(suspended, "Suspended")["status"] == "True"  # type: ignore[index]
-    idle = jobs.get(name)
-    assert idle is not None
-    assert all(each.get("active", 0) == 0 for each in status(idle).get("replicaStatuses", {}).values())
+    # Counts are written at most once a second, so they may come a little after the last pod went.
+    kubectl.until("no pod is counted", lambda: _active(jobs.get(name)) == 0)
     jobs.suspend(name, on=False)
     after = jobs.until_phase(name, "Completed")
     assert condition(after, "Suspended")["status"] == "False"  # type: ignore[index]
