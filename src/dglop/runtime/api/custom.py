@@ -20,7 +20,7 @@ from pydantic_core import CoreSchema
 
 from dglop.errors import SchemaError
 from dglop.runtime.api.condition import Condition, find_condition, is_condition_true, set_condition
-from dglop.runtime.api.definition import Column, Definition, Scope
+from dglop.runtime.api.definition import Column, Definition, Scale, Scope
 from dglop.runtime.api.markers import CEL, ListMap
 from dglop.runtime.api.meta import ObjectMeta
 from dglop.runtime.api.problems import schema_error
@@ -127,6 +127,9 @@ class CustomResource(BaseModel, Generic[SpecT, StatusT]):
 
     `class Greeting(CustomResource[GreetingSpec, Status], group="example.dev", version="v1")` is a kind;
     its docstring is the CRD's description. `Greeting(name="a", namespace="b", spec=...)` makes one.
+    Of several classes of one kind, each a version, `storage=True` marks the one that is stored,
+    `served=False` one that is only stored, and `deprecation` is what who still uses one is told.
+    `selectable` are the JSON paths that field selectors may use.
     """
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore")
@@ -150,6 +153,12 @@ class CustomResource(BaseModel, Generic[SpecT, StatusT]):
         columns: Mapping[str, str | Column] | None = None,
         rules: Sequence[CEL] = (),
         scope: Scope = "Namespaced",
+        singular: str = "",
+        scale: Scale | None = None,
+        selectable: Sequence[str] = (),
+        storage: bool = False,
+        served: bool = True,
+        deprecation: str = "",
         **kwargs: Any,
     ) -> None:
         super().__init_subclass__(**kwargs)
@@ -162,6 +171,12 @@ class CustomResource(BaseModel, Generic[SpecT, StatusT]):
             categories=tuple(categories),
             columns={key: Column.of(value) for key, value in (columns or {}).items()},
             rules=tuple(rules),
+            singular=singular,
+            scale=scale,
+            selectable=tuple(selectable),
+            storage=storage,
+            served=served,
+            deprecation=deprecation,
         )
 
     @model_validator(mode="before")
