@@ -72,7 +72,7 @@ async def _upsert(
     except NotFoundError:
         return await _create(client, obj, change, resource)
     current = _like(obj, copy.deepcopy(held))
-    before = wire_of(current)
+    before = copy.deepcopy(wire_of(current))  # a wire dict's inner parts are those that will be changed
     await _changed(change, current)
     wanted = graft(held, before, wire_of(current))
     made, done = await _patch(client, resource, held, wanted, lock=lock)

@@ -34,9 +34,7 @@ def owner_references(obj: Any) -> list[Reference]:
     if obj.metadata is None:
         return []
     listed = obj.metadata.owner_references or ()
-    if isinstance(obj.metadata, ObjectMeta):
-        return [each.model_dump(by_alias=True, exclude_none=True) for each in listed]
-    return [each.to_dict() for each in listed]
+    return [each.model_dump(by_alias=True, exclude_none=True) for each in listed]
 
 
 def controller_of(obj: Any) -> Reference | None:
@@ -157,8 +155,8 @@ def _put(obj: Any, references: list[Reference]) -> None:
     if obj.metadata is None:
         raise SchemaError(f"{resource_of(obj).kind}: metadata is missing, so nothing can own it")
     # The model's own class knows how to make its parts; which client they are of need not be known here.
-    metadata = {**obj.metadata.to_dict(), "ownerReferences": references}
-    obj.metadata = type(obj.metadata).from_dict(metadata)
+    metadata = obj.metadata.model_dump(by_alias=True, exclude_none=True)
+    obj.metadata = type(obj.metadata).from_dict({**metadata, "ownerReferences": references})
 
 
 def _namespace(obj: Any) -> str:

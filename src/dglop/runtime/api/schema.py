@@ -24,7 +24,7 @@ _KEPT = frozenset(
         "maxItems", "minItems", "maxProperties", "minProperties",
     }
 )  # fmt: skip
-# What the API server checks; it does not look at others, and pydantic's durations are not Go's.
+# What the API server checks; it does not look at others.
 _FORMATS = frozenset(
     {
         "bsonobjectid", "byte", "cidr", "creditcard", "date", "date-time", "datetime", "double",
@@ -33,7 +33,6 @@ _FORMATS = frozenset(
         "ssn", "uri", "uuid", "uuid3", "uuid4", "uuid5",
     }
 )  # fmt: skip
-_SHARED_FORMATS = _FORMATS - {"duration", "hostname"}
 _SET = ("x-kubernetes-list-type", "set")
 _INVALID = "x-dglop-invalid"
 _INT_OR_STRING = "x-kubernetes-int-or-string"
@@ -153,8 +152,8 @@ def _format(schema: Schema, result: Schema, path: tuple[str, ...]) -> None:
     if schema.get(MEANT):
         if found not in _FORMATS:
             raise SchemaError(f"{_dotted(path)}: the API server checks no format {found!r}")
-    elif found not in _SHARED_FORMATS:
-        del result["format"]
+    elif found not in _FORMATS or found == "duration":
+        del result["format"]  # pydantic's durations are ISO 8601, the API server's are Go's
 
 
 def _enum(schema: Schema, result: Schema, path: tuple[str, ...]) -> None:

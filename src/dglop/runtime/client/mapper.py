@@ -35,8 +35,8 @@ class Mapper:
     """Knows the kinds of one API server, as far as it was asked.
 
     Guarantees: nothing is read before it is needed, and of a kind whose group and version are known only
-    that version's list; a kind that is not found is looked for once more in a fresh answer, so a CRD that
-    was installed meanwhile is seen. Raises NoKindMatchError where it is in neither.
+    that version's list; a kind that is not known is looked for in a fresh answer, so a CRD that was
+    installed meanwhile is seen. Raises NoKindMatchError where it is not there either.
     """
 
     def __init__(self, raw: _Raw) -> None:
@@ -71,12 +71,12 @@ class Mapper:
         else:
             key, load = "", self._load_all
         tried = self._reads.get(key, 0)
-        for _ in range(2):
-            found = best_match(self._known.get(key, ()), kind, group=group, version=version)
+        for known in (key, ""):
+            found = best_match(self._known.get(known, ()), kind, group=group, version=version)
             if found is not None:
                 return found
-            await self._read(key, load, since=tried)
-        found = best_match(self._known.get(key, ()), kind, group=group, version=version)
+        await self._read(key, load, since=tried)
+        found = best_match(self._known[key], kind, group=group, version=version)
         if found is None:
             raise NoKindMatchError(
                 f"the API server has no kind {_shown(kind, group, version)}; "
