@@ -89,8 +89,11 @@ async def test_several_finalizers_come_in_one_write_and_go_one_by_one_as_each_is
 
 
 def test_a_finalizer_without_a_domain_is_refused():
+    async def cleanup(obj: Greeting, ctx: Context) -> None:
+        """Does nothing."""
+
     with pytest.raises(ConfigError, match=r"needs a domain, such as example\.dev/bucket"):
-        Finalizers({"bucket": lambda _obj, _ctx: None})
+        Finalizers({"bucket": cleanup})
 
 
 async def test_a_reconcilers_requests_are_counted_by_verb_and_those_not_made_are_zero(api):
@@ -107,7 +110,7 @@ async def test_a_reconcilers_requests_are_counted_by_verb_and_those_not_made_are
     async with manager:
         await api.put(f"{PATH}/hello", greeting())
         await settled(api, manager, lambda: "status" in api.objects[f"{PATH}/hello"])
-        assert count("apply") >= 1
+        assert count("apply") in (1, 2)
         assert count("patch") == 1
         assert [count(verb) for verb in ("get", "list", "create", "delete")] == [0] * 4
     reference = api.objects[f"{MAPS}/page"]["metadata"]["ownerReferences"][0]

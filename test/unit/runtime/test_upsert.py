@@ -145,6 +145,7 @@ async def test_fields_that_the_model_does_not_know_survive_in_a_list_that_change
         found.spec.template.spec.containers[0].image = "two"
 
     wanted = V1Deployment.from_dict({**held, "metadata": {"name": "a", "namespace": "n"}})
+    assert wanted is not None
     _, done = await create_or_patch(client, wanted, change)
     assert done is Upsert.UPDATED
     containers = [{"name": "x", "image": "two", "newField": 1}, {"name": "y"}]

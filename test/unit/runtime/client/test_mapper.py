@@ -39,12 +39,14 @@ WIDGETS = answer(
 NONE = answer({"kind": "APIResourceList", "groupVersion": "example.dev/v1", "resources": []})
 
 
-def _new(group: str, version: str, name: str, kind: str, scope: str = "Namespaced", **more: Any) -> dict:
+def _new(
+    group: str, version: str, name: str, kind: str, scope: str = "Namespaced", **more: Any
+) -> dict[str, Any]:
     resource = {"resource": name, "responseKind": {"kind": kind}, "scope": scope, "verbs": ["get"], **more}
     return {"metadata": {"name": group}, "versions": [{"version": version, "resources": [resource]}]}
 
 
-def _aggregated(*groups: dict) -> Any:
+def _aggregated(*groups: dict[str, Any]) -> Any:
     return answer({"kind": "APIGroupDiscoveryList", "items": [*groups]})
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -49,7 +49,13 @@ def anything(_: object) -> bool:
     ],
 )
 async def test_an_action_names_its_own_kind(
-    server: ScriptedServer, client: Client, *, kind: Resource, name: str, body: dict | None, sent: dict
+    server: ScriptedServer,
+    client: Client,
+    *,
+    kind: Resource,
+    name: str,
+    body: dict[str, Any] | None,
+    sent: dict[str, Any],
 ) -> None:
     server.on(anything, answer({"kind": "Status"}))
     assert await client.subresource(kind, name).create("a", body, "n") == {"kind": "Status"}

@@ -136,7 +136,13 @@ async def test_views_can_be_combined_in_any_order(server: ScriptedServer, client
 
 async def test_metadata_alone_is_asked_for_and_given(server: ScriptedServer, client: Client) -> None:
     partial = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1"}
-    metadata = {"name": "a", "namespace": "n", "uid": "u", "managedFields": [{}], "labels": None}
+    metadata: dict[str, Any] = {
+        "name": "a",
+        "namespace": "n",
+        "uid": "u",
+        "managedFields": [{}],
+        "labels": None,
+    }
     server.lists(
         answer({**partial, "metadata": metadata}),
         items([{"metadata": metadata}], "5", token="t"),
@@ -168,7 +174,8 @@ async def test_an_interceptor_may_change_a_call_refuse_it_and_see_its_answer(
     async def refuse(call: Call, send: Any) -> bytes:
         if call.method == "DELETE":
             raise NotFoundError(404, "NotFound", "made up")
-        return await send(call)
+        answered: bytes = await send(call)
+        return answered
 
     view = client.intercepted(trace).intercepted(refuse)
     assert await view.get(POD, "a", "n") == WIRE
