@@ -115,7 +115,7 @@ class Context:
         claims = Claims(self.client, owner, labels_match(labels))
         return await claims.claim(self.all_cached(kind, namespace))
 
-    async def apply(self, obj: T, *, owner: Any = None, field_manager: str = "dglop") -> T:
+    async def apply(self, obj: T, *, owner: Any = None, field_manager: str | None = None) -> T:
         """Make the fields that *obj* states so, creating it if need be; *owner* becomes its controller."""
         wire, client, resource = self._prepared(obj, owner)
         made = await client.apply(wire, field_manager=field_manager, resource=resource)

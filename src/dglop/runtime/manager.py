@@ -17,7 +17,7 @@ from dglop.runtime.lifecycle import Lifecycle
 from dglop.runtime.log import make_log
 from dglop.runtime.metrics import Metrics
 from dglop.runtime.program import run_program
-from dglop.runtime.rights import own_rules, rules_of
+from dglop.runtime.rights import manifests_of, own_rules, rules_of
 from dglop.runtime.settings import Settings
 
 if TYPE_CHECKING:
@@ -160,6 +160,13 @@ class Manager:
     def own_rules(self) -> list[Rule]:
         """What it must be allowed in its own namespace: for a Role."""
         return own_rules(self.settings.leader_election_id)
+
+    def rights(self, home: str, account: str = "") -> list[dict[str, Any]]:
+        """The manifests that give it all that, as service *account* (its name by default) in *home*."""
+        account, place = account or self.name, self.settings.namespace
+        return manifests_of(
+            self.name, self.rules(), self.own_rules(), home=home, account=account, namespace=place
+        )
 
     def add_check(self, name: str, check: Check, *, ready: bool = True) -> None:
         """Add a check to /readyz, or else to /healthz."""

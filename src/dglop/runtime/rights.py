@@ -5,14 +5,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dglop.runtime.api import CustomResource, Resource, Rule, merge_rules
+from dglop.runtime.api import (
+    CustomResource,
+    Resource,
+    Rule,
+    merge_rules,
+    role_binding_manifest,
+    role_manifest,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from dglop.runtime.controller import Controller
 
-__all__ = ("declared_rules", "needs", "own_rules", "rules_of")
+__all__ = ("declared_rules", "manifests_of", "needs", "own_rules", "rules_of")
 
 F = TypeVar("F", bound="Callable[..., object]")
 
@@ -67,3 +74,20 @@ def own_rules(lease: str) -> list[Rule]:
             Rule.of(EVENT, "create", "patch"),
         ]
     )
+
+
+def manifests_of(
+    name: str, rules: Iterable[Rule], own: Iterable[Rule], *, home: str, account: str, namespace: str = ""
+) -> list[dict[str, Any]]:
+    """
+    Roles and bindings that give *rules* everywhere, or in *namespace* alone, and *own* in *home*.
+
+    *account* is the service account in *home* that the program runs under.
+    """
+    own_name, place = f"{name}-own", namespace or None
+    return [
+        role_manifest(name, rules, place),
+        role_binding_manifest(name, name, account, home, place),
+        role_manifest(own_name, own, home),
+        role_binding_manifest(own_name, own_name, account, home, home),
+    ]

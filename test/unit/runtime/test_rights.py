@@ -65,6 +65,24 @@ def test_its_own_namespace_needs_the_lease_by_name_and_events() -> None:
     assert Rule(("coordination.k8s.io",), ("leases",), ("get", "patch", "update"), ("toys",)) in rules
 
 
+def test_the_manifests_give_all_rights_to_one_account() -> None:
+    manager = Manager(Settings(namespace="team"), name="toys")
+    manager.controller(Toy, reconcile)
+    role, binding, own, own_binding = manager.rights("system", "worker")
+    assert (role["kind"], role["metadata"]) == ("Role", {"name": "toys", "namespace": "team"})
+    assert (own["kind"], own["metadata"]) == ("Role", {"name": "toys-own", "namespace": "system"})
+    subject = {"kind": "ServiceAccount", "name": "worker", "namespace": "system"}
+    assert binding["subjects"] == own_binding["subjects"] == [subject]
+    assert (binding["roleRef"]["name"], own_binding["roleRef"]["name"]) == ("toys", "toys-own")
+    everywhere = Manager(Settings(), name="toys").rights("system")
+    assert [each["kind"] for each in everywhere] == [
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "Role",
+        "RoleBinding",
+    ]
+
+
 def test_declarations_are_found_on_functions_and_on_objects() -> None:
     assert declared_rules(Whole()) == (Rule.of(SECRET, "create"),)
     assert len(declared_rules(reconcile)) == 2

@@ -23,13 +23,14 @@ from dglop.runtime.api.condition import Condition, find_condition, is_condition_
 from dglop.runtime.api.definition import Column, Definition, Scale, Scope
 from dglop.runtime.api.markers import CEL, ListMap
 from dglop.runtime.api.meta import ObjectMeta
+from dglop.runtime.api.modelclass import ModelClass, SpecClass
 from dglop.runtime.api.problems import schema_error
 from dglop.runtime.api.resource import Resource
 
 __all__ = ("CustomResource", "Spec", "Status")
 
 
-class Spec(BaseModel):
+class Spec(BaseModel, metaclass=SpecClass):
     """The base of a spec and of every object in it.
 
     Names are snake_case here and camelCase on the wire. The string after a field is its description
@@ -122,7 +123,7 @@ SpecT = TypeVar("SpecT", bound=BaseModel)
 StatusT = TypeVar("StatusT", bound=BaseModel)
 
 
-class CustomResource(BaseModel, Generic[SpecT, StatusT]):
+class CustomResource(BaseModel, Generic[SpecT, StatusT], metaclass=ModelClass):
     """The base of a kind of one's own.
 
     `class Greeting(CustomResource[GreetingSpec, Status], group="example.dev", version="v1")` is a kind;

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from dglop.runtime.client.view import View
 
     PatchBody = Mapping[str, Any] | Sequence[Any]
+    Selector = str | Mapping[str, str]
+    """As kubectl's -l has it, or names and the values that they must have."""
 
 __all__ = ("apply_call", "create_call", "delete_call", "get_call", "list_query", "patch_call")
 
@@ -29,9 +31,15 @@ def get_call(
     return Call("GET", path, action="get")
 
 
-def list_query(labels: str, fields: str) -> dict[str, str]:
-    pairs = (("labelSelector", labels), ("fieldSelector", fields))
+def list_query(labels: Selector, fields: Selector) -> dict[str, str]:
+    pairs = (("labelSelector", _selector(labels)), ("fieldSelector", _selector(fields)))
     return {key: value for key, value in pairs if value}
+
+
+def _selector(selector: Selector) -> str:
+    if isinstance(selector, str):
+        return selector
+    return ",".join(f"{key}={value}" for key, value in selector.items())
 
 
 def create_call(

@@ -34,6 +34,7 @@ __all__ = ("Client",)
 
 T = TypeVar("T")
 
+Selector = str | Mapping[str, str]
 PatchBody = Mapping[str, Any] | Sequence[Any]
 Objects = list[Any]
 
@@ -93,14 +94,19 @@ class Client(Deleter):
 
     @overload
     async def list(
-        self, kind: type[T], namespace: str | None = None, *, labels: str = "", fields: str = ""
+        self, kind: type[T], namespace: str | None = None, *, labels: Selector = "", fields: Selector = ""
     ) -> list[T]: ...
     @overload
     async def list(
-        self, kind: Resource | str, namespace: str | None = None, *, labels: str = "", fields: str = ""
+        self,
+        kind: Resource | str,
+        namespace: str | None = None,
+        *,
+        labels: Selector = "",
+        fields: Selector = "",
     ) -> list[dict[str, Any]]: ...
     async def list(
-        self, kind: Kind, namespace: str | None = None, *, labels: str = "", fields: str = ""
+        self, kind: Kind, namespace: str | None = None, *, labels: Selector = "", fields: Selector = ""
     ) -> Any:
         """All objects, read page by page; without a namespace, of all namespaces."""
         resource = await self.resource(kind)

@@ -10,6 +10,7 @@ from dglop.runtime.client.door import Door
 
 if TYPE_CHECKING:
     from dglop.runtime.api.resource import Kind
+    from dglop.runtime.client.calls import Selector
 
 __all__ = ("Deleter",)
 
@@ -51,8 +52,8 @@ class Deleter(Door):
         kind: Kind,
         namespace: str | None = None,
         *,
-        labels: str = "",
-        fields: str = "",
+        labels: Selector = "",
+        fields: Selector = "",
         propagation: str | None = "Background",
         grace_seconds: int | None = None,
     ) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import builtins
 
     from dglop.runtime.api.resource import Kind, Resource
+    from dglop.runtime.client.calls import Selector
     from dglop.runtime.client.door import Door
     from dglop.runtime.client.view import View
 
@@ -65,7 +66,7 @@ class MetadataView:
         return _partial(resource, decode(resource, body))
 
     async def list(
-        self, kind: Kind, namespace: str | None = None, *, labels: str = "", fields: str = ""
+        self, kind: Kind, namespace: str | None = None, *, labels: Selector = "", fields: Selector = ""
     ) -> builtins.list[PartialObject]:
         """All objects' metadata, read page by page; without a namespace, of all namespaces."""
         resource = await self._door.resource(kind)

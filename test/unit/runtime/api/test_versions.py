@@ -218,6 +218,17 @@ def test_a_python_type_without_a_schema_is_named_with_its_place() -> None:
         structural_schema(Alone)
 
 
+def test_a_class_whose_field_has_an_impossible_type_is_refused_with_the_fields_name() -> None:
+    class Foreign:
+        pass
+
+    with pytest.raises(SchemaError, match=r"^Bad\.things: this type has no schema: .*Foreign"):
+
+        class Bad(Spec):
+            fine: int = 0
+            things: dict[str, Foreign | None] = Field(default={})
+
+
 def test_a_format_that_no_server_checks_and_a_mixed_enum_are_refused() -> None:
     class Odd(Spec):
         when: Annotated[str, Format("sundial")] = ""

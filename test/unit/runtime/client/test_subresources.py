@@ -90,11 +90,13 @@ async def test_a_collection_is_deleted_in_one_namespace_by_selector(
     server: ScriptedServer, client: Client
 ) -> None:
     server.on(anything, answer({}))
-    await client.delete_all_of(POD, "n", labels="a=b", fields="status.phase=Failed", grace_seconds=0)
+    await client.delete_all_of(
+        POD, "n", labels={"a": "b", "c": "d"}, fields="status.phase=Failed", grace_seconds=0
+    )
     await client.delete_all_of(POD)
     first, second = server.requests
     assert (first.method, first.path) == ("DELETE", "/api/v1/namespaces/n/pods")
-    assert first.query == {"labelSelector": "a=b", "fieldSelector": "status.phase=Failed"}
+    assert first.query == {"labelSelector": "a=b,c=d", "fieldSelector": "status.phase=Failed"}
     assert first.json()["gracePeriodSeconds"] == 0
     assert second.path == "/api/v1/namespaces/default/pods"
 
