@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generated CRDs against the server that must take them: several versions, defaults, rules, scale, apply."""
 
+import json
 import uuid
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
@@ -9,7 +10,7 @@ import pytest
 import pytest_asyncio
 from pydantic import Field
 
-from dglop.errors import BadRequestError, InvalidError, NotFoundError
+from dglop.errors import BadRequestError, ConflictError, InvalidError, NotFoundError
 from dglop.runtime.api import (
     CEL,
     AtomicList,
@@ -28,7 +29,11 @@ from dglop.runtime.api import (
     Spec,
     Status,
     crd_manifest,
+    is_controlled_by,
+    owner_references,
 )
+from dglop.runtime.cache.entry import read_object
+from dglop.runtime.claim import Claims
 from dglop.runtime.client import Client
 from dglop.runtime.clock import SystemClock
 from dglop.runtime.crdinstall import install_crds
@@ -209,6 +214,22 @@ async def test_lists_merge_under_apply_as_they_are_marked(here: Client) -> None:
     spec = found["spec"]
     assert [each["name"] for each in spec["parts"]] == ["a", "b"]
     assert (spec["tags"], spec["steps"]) == (["x", "y"], [2])
+
+
+async def test_custom_children_are_adopted_and_let_go_in_the_state_that_was_seen(here: Client) -> None:
+    owner, child = await here.create(make_vessel("owner")), await here.create(make_vessel("child"))
+    orphan = read_object(json.dumps(child.to_wire()).encode(), Vessel.resource)[0]
+    assert await Claims(here, owner, lambda _: True).claim([orphan]) == [orphan]
+    adopted = await here.get(Vessel, "child")
+    assert is_controlled_by(adopted, owner)
+    await here.patch(Vessel, "child", None, {"metadata": {"labels": {"a": "b"}}})
+    stale = read_object(json.dumps(adopted.to_wire()).encode(), Vessel.resource)[0]
+    with pytest.raises(ConflictError):
+        await Claims(here, owner, lambda _: False).claim([stale])
+    fresh = await here.get(Vessel, "child")
+    seen = read_object(json.dumps(fresh.to_wire()).encode(), Vessel.resource)[0]
+    assert await Claims(here, owner, lambda _: False).claim([seen]) == []
+    assert owner_references(await here.get(Vessel, "child")) == []
 
 
 async def test_a_conversion_stanza_is_taken(client: Client) -> None:

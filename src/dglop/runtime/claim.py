@@ -88,7 +88,8 @@ class Claims:
         if not await self._owner_lives():
             return False
         reference = dict(self._reference)
-        return await self._patch(obj, [reference], [*_references(obj), reference])
+        others = [each for each in _references(obj) if each["uid"] != reference["uid"]]
+        return await self._patch(obj, [reference], [*others, reference])
 
     async def release(self, obj: Cached) -> bool:
         """Take the owner from *obj*'s references; False if it is gone or no longer the owner's."""

@@ -31,26 +31,16 @@ def crd_manifest(*versions: AnyResource, conversion: Conversion | None = None) -
     if not versions:
         raise SchemaError("a CRD needs at least one CustomResource class")
     first = _stored(versions)
-    resource, definition = first.resource, first.definition
+    resource = first.resource
     for each in versions:
         other = each.resource
         if replace(other, version="") != replace(resource, version=""):
             raise SchemaError(f"{other.api_version} {other.kind} is no version of {resource.group_resource}")
     if len({each.resource.version for each in versions}) != len(versions):
         raise SchemaError(f"{resource.group_resource}: two classes are of the same version")
-    names: dict[str, Any] = {
-        "kind": resource.kind,
-        "listKind": f"{resource.kind}List",
-        "plural": resource.plural,
-        "singular": definition.singular or resource.kind.lower(),
-    }
-    if definition.short_names:
-        names["shortNames"] = list(definition.short_names)
-    if definition.categories:
-        names["categories"] = list(definition.categories)
     spec: dict[str, Any] = {
         "group": resource.group,
-        "names": names,
+        "names": _names(first),
         "scope": "Namespaced" if resource.namespaced else "Cluster",
         "versions": [_version(each, stored=each is first) for each in versions],
     }
@@ -62,6 +52,21 @@ def crd_manifest(*versions: AnyResource, conversion: Conversion | None = None) -
         "metadata": {"name": f"{resource.plural}.{resource.group}"},
         "spec": spec,
     }
+
+
+def _names(cls: AnyResource) -> dict[str, Any]:
+    resource, definition = cls.resource, cls.definition
+    names: dict[str, Any] = {
+        "kind": resource.kind,
+        "listKind": f"{resource.kind}List",
+        "plural": resource.plural,
+        "singular": definition.singular or resource.kind.lower(),
+    }
+    if definition.short_names:
+        names["shortNames"] = list(definition.short_names)
+    if definition.categories:
+        names["categories"] = list(definition.categories)
+    return names
 
 
 def _stored(versions: tuple[AnyResource, ...]) -> AnyResource:

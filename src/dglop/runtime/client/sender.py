@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dglop.errors import ApiError
     from dglop.runtime.client.metrics import ClientMetrics
     from dglop.runtime.client.transport import Call, Transport
-    from dglop.runtime.client.view import View
+    from dglop.runtime.client.view import Interceptor, Send, View
     from dglop.runtime.clock import Clock
 
 __all__ = ("Sender",)
@@ -56,7 +56,7 @@ class Sender:
         async def plain(sent: Call) -> bytes:
             return await self._tried(sent, view.caller, seconds=timeout, retry=retry)
 
-        handed = plain
+        handed: Send = plain
         for interceptor in reversed(view.interceptors):
             handed = partial(_through, interceptor, handed)
         return await handed(call)
@@ -103,6 +103,5 @@ class Sender:
             )
 
 
-async def _through(interceptor: object, send: object, call: Call) -> bytes:
-    answer: bytes = await interceptor(call, send)  # type: ignore[operator]
-    return answer
+async def _through(interceptor: Interceptor, send: Send, call: Call) -> bytes:
+    return await interceptor(call, send)
