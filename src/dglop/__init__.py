@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dglop.errors import (
+        AlreadyOwnedError,
         ApiError,
         ConfigError,
         ConflictError,
         DglopError,
         InvalidError,
+        NoKindMatchError,
         NotFoundError,
         TerminalError,
     )
@@ -20,25 +22,36 @@ if TYPE_CHECKING:
         CEL,
         Column,
         Condition,
+        Conversion,
         CustomResource,
+        Embedded,
         ListMap,
+        ListSet,
         Raw,
         RawPod,
         Resource,
+        Rule,
+        Scale,
         Spec,
         Status,
+        set_controller_reference,
+        set_owner_reference,
     )
-    from dglop.runtime.client import Client, ClientConfig
+    from dglop.runtime.client import Client, ClientConfig, FieldValidation, PatchType, retry_on_conflict
     from dglop.runtime.context import Context
     from dglop.runtime.controller import Controller
     from dglop.runtime.expectations import Expectations
+    from dglop.runtime.finalizer import Finalizers, finalize
     from dglop.runtime.manager import Manager
     from dglop.runtime.reconcile import Request, Result
+    from dglop.runtime.rights import needs
     from dglop.runtime.settings import Settings
     from dglop.runtime.source import Channel, Owned, Watch
+    from dglop.runtime.upsert import Upsert, create_or_patch, create_or_update
 
 __all__ = (
     "CEL",
+    "AlreadyOwnedError",
     "ApiError",
     "Channel",
     "Client",
@@ -49,43 +62,85 @@ __all__ = (
     "ConflictError",
     "Context",
     "Controller",
+    "Conversion",
     "CustomResource",
     "DglopError",
+    "Embedded",
     "Expectations",
+    "FieldValidation",
+    "Finalizers",
     "InvalidError",
     "ListMap",
+    "ListSet",
     "Manager",
+    "NoKindMatchError",
     "NotFoundError",
     "Owned",
+    "PatchType",
     "Raw",
     "RawPod",
     "Request",
     "Resource",
     "Result",
+    "Rule",
+    "Scale",
     "Settings",
     "Spec",
     "Status",
     "TerminalError",
+    "Upsert",
     "Watch",
+    "create_or_patch",
+    "create_or_update",
+    "finalize",
+    "needs",
+    "retry_on_conflict",
+    "set_controller_reference",
+    "set_owner_reference",
 )
 
 _HOMES = {
     "dglop.errors": (
-        *("ApiError", "ConfigError", "ConflictError", "DglopError", "InvalidError", "NotFoundError"),
+        "AlreadyOwnedError",
+        "ApiError",
+        "ConfigError",
+        "ConflictError",
+        "DglopError",
+        "InvalidError",
+        "NoKindMatchError",
+        "NotFoundError",
         "TerminalError",
     ),
     "dglop.runtime.api": (
-        *("CEL", "Column", "Condition", "CustomResource", "ListMap", "Raw", "RawPod", "Resource", "Spec"),
+        "CEL",
+        "Column",
+        "Condition",
+        "Conversion",
+        "CustomResource",
+        "Embedded",
+        "ListMap",
+        "ListSet",
+        "Raw",
+        "RawPod",
+        "Resource",
+        "Rule",
+        "Scale",
+        "Spec",
         "Status",
+        "set_controller_reference",
+        "set_owner_reference",
     ),
-    "dglop.runtime.client": ("Client", "ClientConfig"),
+    "dglop.runtime.client": ("Client", "ClientConfig", "FieldValidation", "PatchType", "retry_on_conflict"),
     "dglop.runtime.context": ("Context",),
     "dglop.runtime.controller": ("Controller",),
     "dglop.runtime.expectations": ("Expectations",),
+    "dglop.runtime.finalizer": ("Finalizers", "finalize"),
     "dglop.runtime.manager": ("Manager",),
     "dglop.runtime.reconcile": ("Request", "Result"),
+    "dglop.runtime.rights": ("needs",),
     "dglop.runtime.settings": ("Settings",),
     "dglop.runtime.source": ("Channel", "Owned", "Watch"),
+    "dglop.runtime.upsert": ("Upsert", "create_or_patch", "create_or_update"),
 }
 
 

@@ -6,12 +6,14 @@ DglopError
 ├── SchemaError                 data does not fit its type
 ├── CacheNotSyncedError         a cache was read before its first list was complete
 ├── LeaderLostError             leadership ended while work was going on
+├── AlreadyOwnedError           another controller owns the object
 ├── TerminalError               reconciling again cannot help: do not retry
 └── ApiError                    a request to the API server failed
     ├── BadRequestError         400
     ├── UnauthorizedError       401
     ├── ForbiddenError          403
     ├── NotFoundError           404
+    │   └── NoKindMatchError    the API server serves no such kind
     ├── ConflictError           409, the object changed meanwhile
     ├── AlreadyExistsError      409, the name is taken
     ├── GoneError               410, the resource version is too old
@@ -28,6 +30,7 @@ from typing import Any
 
 __all__ = (
     "AlreadyExistsError",
+    "AlreadyOwnedError",
     "ApiConnectionError",
     "ApiError",
     "ApiTimeoutError",
@@ -40,6 +43,7 @@ __all__ = (
     "GoneError",
     "InvalidError",
     "LeaderLostError",
+    "NoKindMatchError",
     "NotFoundError",
     "SchemaError",
     "ServerError",
@@ -67,6 +71,10 @@ class CacheNotSyncedError(DglopError):
 
 class LeaderLostError(DglopError):
     """Leadership ended; whoever gets this must stop writing at once."""
+
+
+class AlreadyOwnedError(DglopError):
+    """An object has a controller already; the message names both."""
 
 
 class TerminalError(DglopError):
@@ -113,6 +121,13 @@ class ForbiddenError(ApiError):
 
 class NotFoundError(ApiError):
     """404: no such object, or no such resource."""
+
+
+class NoKindMatchError(NotFoundError):
+    """The API server serves no kind of this name, also after its list of kinds was read again."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(404, "NoKindMatch", message)
 
 
 class ConflictError(ApiError):

@@ -122,5 +122,9 @@ class CachedJobs:
             "status": {"trainer": trainer_wire(report, now)},
         }
         await self._manager.client.apply(
-            body, field_manager=FIELD_MANAGER, subresource="status", version=version
+            body,
+            field_manager=FIELD_MANAGER,
+            subresource="status",
+            version=version,
+            resource=DGLJob.resource,
         )

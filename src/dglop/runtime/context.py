@@ -7,17 +7,18 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from dglop.errors import SchemaError
 from dglop.runtime.api import owner_reference, resource_of
+from dglop.runtime.api.ownership import check_owner, with_owner
+from dglop.runtime.claim import Claims, labels_match
 from dglop.runtime.client import PatchType
 from dglop.runtime.client.convert import typed, wire_of
 
 if TYPE_CHECKING:
     import builtins
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Mapping
     from datetime import datetime
 
-    from dglop.runtime.api import Kind
+    from dglop.runtime.api import Kind, Resource
     from dglop.runtime.cache import Cache, Cached
     from dglop.runtime.client import Client
     from dglop.runtime.clock import Clock
@@ -103,14 +104,27 @@ class Context:
         """The objects of *kind* whose controller is *owner*, as the cache holds them."""
         return self.cache.list(kind, index=("controller", owner_reference(owner)["uid"]))
 
-    async def apply(self, obj: T, *, owner: Any = None, field_manager: str = "dglop") -> T:
+    async def claim(
+        self, kind: Kind, owner: Any, labels: Mapping[str, str], namespace: str | None = None
+    ) -> builtins.list[Cached]:
+        """
+        The objects of *kind* that have *labels* and are *owner*'s, orphans adopted and others let go.
+
+        They are as the cache holds them, an adopted one as it was before. The guarantees are Claims'.
+        """
+        claims = Claims(self.client, owner, labels_match(labels))
+        return await claims.claim(self.all_cached(kind, namespace))
+
+    async def apply(self, obj: T, *, owner: Any = None, field_manager: str | None = None) -> T:
         """Make the fields that *obj* states so, creating it if need be; *owner* becomes its controller."""
-        wire = self._prepare(obj, owner)
-        return self._typed_as(obj, await self.client.apply(wire, field_manager=field_manager))
+        wire, client, resource = self._prepared(obj, owner)
+        made = await client.apply(wire, field_manager=field_manager, resource=resource)
+        return self._typed_as(obj, made)
 
     async def create(self, obj: T, *, owner: Any = None) -> T:
         """Create *obj*. Raises AlreadyExistsError if the name is taken."""
-        return self._typed_as(obj, await self.client.create(self._prepare(obj, owner)))
+        wire, client, resource = self._prepared(obj, owner)
+        return self._typed_as(obj, await client.create(wire, resource=resource))
 
     async def patch(
         self,
@@ -189,6 +203,13 @@ class Context:
             return None
         return namespace or self.request.namespace or None
 
+    def _prepared(self, obj: Any, owner: Any) -> tuple[dict[str, Any], Client, Resource | None]:
+        """What to write, by which view of the client, and what it is where the type says so."""
+        wire = self._prepare(obj, owner)
+        if isinstance(obj, dict):
+            return wire, self.client, None
+        return wire, self.client.strict(), resource_of(obj)
+
     def _prepare(self, obj: Any, owner: Any) -> dict[str, Any]:
         wire = wire_of(obj)
         metadata = dict(wire.get("metadata") or {})
@@ -196,14 +217,10 @@ class Context:
         if resource.namespaced and not metadata.get("namespace"):
             metadata["namespace"] = self.request.namespace
         if owner is not None:
-            reference = owner_reference(owner)
-            if not resource.namespaced and resource_of(owner).namespaced:
-                raise SchemaError(
-                    f"{resource.kind} {metadata.get('name')} is cluster-scoped, so {reference['kind']} in a "
-                    "namespace cannot own it: the garbage collector would delete it"
-                )
-            others = [r for r in metadata.get("ownerReferences") or () if r.get("uid") != reference["uid"]]
-            metadata["ownerReferences"] = [*others, reference]
+            check_owner(owner, {**wire, "metadata": metadata} if isinstance(obj, dict) else obj)
+            held = metadata.get("ownerReferences") or []
+            shown = f"{resource.kind} {metadata.get('name')}"
+            metadata["ownerReferences"] = with_owner(held, owner, shown, controller=True)
         return {**wire, "metadata": metadata}
 
     def _typed_as(self, obj: T, wire: dict[str, Any]) -> T:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import timedelta
 
-    from dglop.runtime.api import Kind, Resource
+    from dglop.runtime.api import Kind, Resource, Rule
     from dglop.runtime.cache import Cached, EventHandlerProtocol, Informer
     from dglop.runtime.clock import Clock
     from dglop.runtime.environment import Environment
@@ -55,6 +55,7 @@ class Controller(Generic[T]):
         on_gone: Callable[[Request], object] | None = None,
         indexes: Indexes | None = None,
         select: Callable[[Kind, str], None],
+        rules: Sequence[Rule] = (),
     ) -> None:
         self.kind = kind
         self.resource: Resource = resource_of(kind)
@@ -67,6 +68,7 @@ class Controller(Generic[T]):
         self.on_gone = on_gone or getattr(reconcile, "gone", None)
         self.on_unreadable = getattr(reconcile, "unreadable", None)
         self.queue: WorkQueue[Request] = WorkQueue(clock, metrics=self._queue_metrics(metrics, name))
+        self.rules = tuple(rules)
         self._predicates = predicates
         self._indexes: dict[Resource, dict[str, Any]] = {
             resource_of(indexed): dict(indexers) for indexed, indexers in (indexes or {}).items()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dglop.runtime.client import Client
     from dglop.runtime.clock import Clock
 
-__all__ = ("install_crds", "is_established")
+__all__ = ("install_crds", "is_established", "versions_of")
 
 CRD = Resource("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False)
 ESTABLISH_SECONDS = 30.0
@@ -34,13 +34,13 @@ async def install_crds(client: Client, kinds: Iterable[type], clock: Clock) -> l
     """
     Apply the CRD of each CustomResource class among *kinds*; give their names.
 
+    Classes of one kind, each a version, make one CRD together.
+
     Raises ConfigError for a CRD that is not served within half a minute, and ApiError.
     """
     names = []
-    for kind in kinds:
-        if not issubclass(kind, CustomResource):
-            continue
-        crd = await client.apply(crd_manifest(kind))
+    for versions in versions_of(kinds):
+        crd = await client.apply(crd_manifest(*versions))
         name = crd["metadata"]["name"]
         if not is_established(crd):
             try:
@@ -52,6 +52,15 @@ async def install_crds(client: Client, kinds: Iterable[type], clock: Clock) -> l
                 ) from error
         names.append(name)
     return names
+
+
+def versions_of(kinds: Iterable[type]) -> list[tuple[type[CustomResource[Any, Any]], ...]]:
+    """The CustomResource classes among *kinds*, those of one kind together."""
+    groups: dict[str, dict[type[CustomResource[Any, Any]], None]] = {}
+    for kind in kinds:
+        if issubclass(kind, CustomResource):
+            groups.setdefault(kind.resource.group_resource, {})[kind] = None
+    return [tuple(group) for group in groups.values()]
 
 
 async def _wait_established(client: Client, name: str) -> None:

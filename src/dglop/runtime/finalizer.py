@@ -3,18 +3,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dglop.errors import NotFoundError
+from dglop.errors import ConfigError, NotFoundError
 from dglop.runtime.api import resource_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from dglop.runtime.api import CustomResource
     from dglop.runtime.context import Context
 
-__all__ = ("finalize", "with_finalizer", "without_finalizer")
+__all__ = ("Finalizers", "finalize", "with_finalizer", "without_finalizer")
 
 
 def with_finalizer(finalizers: list[str], name: str) -> list[str]:
@@ -47,6 +48,39 @@ async def finalize(
         except NotFoundError:
             ctx.log.debug("Object was gone before its finalizer was removed")
     return True
+
+
+class Finalizers:
+    """
+    Several finalizers of one kind, each with its own cleaning up, in order.
+
+    *cleanups* are coroutine functions of the object and the Context, by the finalizer's name, which has a
+    domain (`example.dev/bucket`). Raises ConfigError for a name without one: the server takes it for its own.
+    """
+
+    def __init__(self, cleanups: Mapping[str, Callable[[Any, Context], Awaitable[None]]]) -> None:
+        for name in cleanups:
+            if "/" not in name:
+                raise ConfigError(f"finalizer {name!r} needs a domain, such as example.dev/{name}")
+        self._cleanups = dict(cleanups)
+
+    async def run(self, obj: CustomResource[Any, Any], ctx: Context) -> bool:
+        """
+        Keep all of them on *obj*, and clean up when it is deleted; whether the reconciler is done with it.
+
+        Guarantees and errors are those of `finalize`. A finalizer goes as soon as its cleaning up is done,
+        so a later one that fails does not have the earlier ones done again.
+        """
+        if obj.is_deleting:
+            for name, cleanup in self._cleanups.items():
+                await finalize(obj, ctx, name, partial(cleanup, obj, ctx))
+            return True
+        wanted = obj.metadata.finalizers
+        for name in self._cleanups:
+            wanted = with_finalizer(wanted, name)
+        if wanted != obj.metadata.finalizers:
+            await _write(obj, ctx, wanted)
+        return False
 
 
 async def _write(obj: CustomResource[Any, Any], ctx: Context, finalizers: list[str]) -> None:

@@ -17,6 +17,7 @@ from dglop.runtime.lifecycle import Lifecycle
 from dglop.runtime.log import make_log
 from dglop.runtime.metrics import Metrics
 from dglop.runtime.program import run_program
+from dglop.runtime.rights import manifests_of, own_rules, rules_of
 from dglop.runtime.settings import Settings
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
     from types import TracebackType
 
-    from dglop.runtime.api import Kind, Resource
+    from dglop.runtime.api import Kind, Resource, Rule
     from dglop.runtime.cache import Cache
     from dglop.runtime.client import Client
     from dglop.runtime.clock import Clock
@@ -103,13 +104,15 @@ class Manager:
         reconcile_timeout: timedelta | None = None,
         on_gone: Callable[[Request], object] | None = None,
         indexes: Indexes | None = None,
+        rules: Sequence[Rule] = (),
     ) -> Controller[T]:
         """
         Have *reconcile* called for each object of *kind*, and again when what it owns or watches changes.
 
         *reconcile* may be an object with more methods: `setup(controller)` is called now, `gone(request)`
         when an object is no more, and `unreadable(cached, error, ctx)`, a coroutine function, is awaited for
-        an object that does not fit *kind*. Raises ConfigError if the name, which labels metrics, is taken.
+        an object that does not fit *kind*. *rules* is what its calls must be allowed, beside what the
+        decorator `needs` declares. Raises ConfigError if the name, which labels metrics, is taken.
         """
         self._only_before_start()
         controller = Controller(
@@ -124,6 +127,7 @@ class Manager:
             on_gone=on_gone,
             indexes=indexes,
             select=self.select,
+            rules=rules,
         )
         for owned in owns:
             controller.own(owned)
@@ -148,6 +152,21 @@ class Manager:
         known = self.selectors.setdefault(resource, labels)
         if known != labels:
             raise ConfigError(f"{resource.group_resource} is selected by {known!r} already, not {labels!r}")
+
+    def rules(self) -> list[Rule]:
+        """What this program must be allowed where its objects are: for a ClusterRole, or a Role there."""
+        return rules_of(self.controllers, install_crds=self.settings.install_crds)
+
+    def own_rules(self) -> list[Rule]:
+        """What it must be allowed in its own namespace: for a Role."""
+        return own_rules(self.settings.leader_election_id)
+
+    def rights(self, home: str, account: str = "") -> list[dict[str, Any]]:
+        """The manifests that give it all that, as service *account* (its name by default) in *home*."""
+        account, place = account or self.name, self.settings.namespace
+        return manifests_of(
+            self.name, self.rules(), self.own_rules(), home=home, account=account, namespace=place
+        )
 
     def add_check(self, name: str, check: Check, *, ready: bool = True) -> None:
         """Add a check to /readyz, or else to /healthz."""

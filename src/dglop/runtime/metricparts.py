@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ("CacheMetrics", "ClientMetrics", "ControllerMetrics", "LeaderMetrics", "WorkQueueMetrics")
 
+API_VERBS = ("get", "list", "create", "apply", "patch", "delete")
 RESULTS = ("error", "requeue_after", "requeue", "success")
 MAX_PRIORITIES = 25
 TOO_MANY = "exceeded_cardinality_limit"
@@ -31,6 +32,8 @@ class ControllerMetrics:
         self._seconds = families.reconcile_seconds.labels(controller)
         self._active = families.active_workers.labels(controller)
         families.max_concurrent.labels(controller).set(concurrency)
+        for verb in API_VERBS:
+            families.api_requests.labels(controller, verb)
 
     def started(self) -> None:
         self._active.inc()
@@ -126,6 +129,12 @@ class ClientMetrics:
 
     def retry(self, *, code: int | str, verb: str, host: str) -> None:
         self._families.request_retries.labels(str(code), verb, host).inc()
+
+    def waited(self, *, seconds: float, verb: str, host: str) -> None:
+        self._families.limiter_seconds.labels(verb, host).observe(seconds)
+
+    def called(self, *, controller: str, verb: str) -> None:
+        self._families.api_requests.labels(controller, verb).inc()
 
 
 class CacheMetrics:

@@ -131,6 +131,12 @@ class Metrics:
         self.request_seconds = self.histogram(
             f"{head}request_duration_seconds", "Time to the answer", "verb", "host", buckets=REQUEST_SECONDS
         )
+        self.limiter_seconds = self.histogram(
+            f"{head}rate_limiter_duration_seconds", "Held back", "verb", "host", buckets=REQUEST_SECONDS
+        )
+        self.api_requests = self.counter(
+            "dglop_api_requests_total", "Requests that a controller's reconciler made", "controller", "verb"
+        )
         self.request_bytes = self.histogram(
             f"{head}request_size_bytes", "Body sent", "verb", "host", buckets=REQUEST_BYTES
         )

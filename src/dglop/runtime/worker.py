@@ -42,6 +42,7 @@ class Worker(Generic[T]):
         self._env = env
         self._queue = controller.queue
         self._metrics = env.metrics.controller(controller.name, concurrency=controller.concurrency)
+        self._client = env.client.counted_for(controller.name)
         self._own_writes = OwnWrites()
         resource = controller.resource
         self._log = env.log.bind(
@@ -103,7 +104,7 @@ class Worker(Generic[T]):
             return None
         ctx = Context(
             request,
-            client=env.client,
+            client=self._client,
             cache=env.cache,
             recorder=env.recorder,
             clock=env.clock,
@@ -145,7 +146,7 @@ class Worker(Generic[T]):
             return
         try:
             ctx.resource_version = await write_status(
-                self._env.client,
+                self._client,
                 self._controller.resource,
                 ctx.request,
                 patch,

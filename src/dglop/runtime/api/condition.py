@@ -10,7 +10,14 @@ from pydantic.alias_generators import to_camel
 
 from dglop.runtime.api.times import Time
 
-__all__ = ("Condition", "ConditionStatus", "find_condition", "is_condition_true", "set_condition")
+__all__ = (
+    "Condition",
+    "ConditionStatus",
+    "find_condition",
+    "is_condition_true",
+    "remove_condition",
+    "set_condition",
+)
 
 ConditionStatus = Literal["True", "False", "Unknown"]
 
@@ -63,6 +70,14 @@ def set_condition(
     if not placed.last_update_time:
         placed.last_update_time = old.last_update_time
     return [placed if each is old else each for each in conditions]
+
+
+def remove_condition(conditions: Sequence[Condition], type_: str) -> list[Condition]:
+    """`conditions` without the one of a type.
+
+    Readers take a missing condition for Unknown, so one that may come back is better set to that.
+    """
+    return [each for each in conditions if each.type != type_]
 
 
 def _at(condition: Condition, moment: datetime | None) -> Condition:

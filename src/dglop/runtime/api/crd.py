@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
@@ -12,56 +13,86 @@ from dglop.errors import SchemaError
 from dglop.runtime.api.custom import CustomResource
 from dglop.runtime.api.schema import structural_schema
 
+if TYPE_CHECKING:
+    from dglop.runtime.api.definition import Conversion
+
 __all__ = ("crd_manifest",)
 
 AnyResource = type[CustomResource[Any, Any]]
 
 
-def crd_manifest(*versions: AnyResource) -> dict[str, Any]:
-    """The CRD of one kind; all versions are served, and the first one is stored.
+def crd_manifest(*versions: AnyResource, conversion: Conversion | None = None) -> dict[str, Any]:
+    """The CRD of one kind from its classes, one a version.
 
+    Stored is the version with `storage=True`, else the first. Without a `conversion` the server only
+    changes the apiVersion when it gives one version as another, and drops what that one does not have.
     Raises SchemaError where the classes are not versions of one kind, or a schema cannot be said.
     """
     if not versions:
         raise SchemaError("a CRD needs at least one CustomResource class")
-    first = versions[0]
-    resource, definition = first.resource, first.definition
-    for each in versions[1:]:
+    first = _stored(versions)
+    resource = first.resource
+    for each in versions:
         other = each.resource
-        if (other.group, other.kind, other.plural) != (resource.group, resource.kind, resource.plural):
+        if replace(other, version="") != replace(resource, version=""):
             raise SchemaError(f"{other.api_version} {other.kind} is no version of {resource.group_resource}")
+    if len({each.resource.version for each in versions}) != len(versions):
+        raise SchemaError(f"{resource.group_resource}: two classes are of the same version")
+    spec: dict[str, Any] = {
+        "group": resource.group,
+        "names": _names(first),
+        "scope": "Namespaced" if resource.namespaced else "Cluster",
+        "versions": [_version(each, stored=each is first) for each in versions],
+    }
+    if conversion is not None:
+        spec["conversion"] = conversion.to_wire()
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{resource.plural}.{resource.group}"},
+        "spec": spec,
+    }
+
+
+def _names(cls: AnyResource) -> dict[str, Any]:
+    resource, definition = cls.resource, cls.definition
     names: dict[str, Any] = {
         "kind": resource.kind,
         "listKind": f"{resource.kind}List",
         "plural": resource.plural,
-        "singular": resource.kind.lower(),
+        "singular": definition.singular or resource.kind.lower(),
     }
     if definition.short_names:
         names["shortNames"] = list(definition.short_names)
     if definition.categories:
         names["categories"] = list(definition.categories)
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{resource.plural}.{resource.group}"},
-        "spec": {
-            "group": resource.group,
-            "names": names,
-            "scope": "Namespaced" if resource.namespaced else "Cluster",
-            "versions": [_version(each, stored=each is first) for each in versions],
-        },
-    }
+    return names
+
+
+def _stored(versions: tuple[AnyResource, ...]) -> AnyResource:
+    marked = [each for each in versions if each.definition.storage]
+    if len(marked) > 1:
+        names = ", ".join(each.resource.version for each in marked)
+        raise SchemaError(f"{marked[0].resource.group_resource}: only one version is stored, not {names}")
+    return marked[0] if marked else versions[0]
 
 
 def _version(cls: AnyResource, *, stored: bool) -> dict[str, Any]:
+    definition = cls.definition
     version: dict[str, Any] = {
         "name": cls.resource.version,
-        "served": True,
+        "served": definition.served,
         "storage": stored,
         "schema": {"openAPIV3Schema": _root_schema(cls)},
         "subresources": {"status": {}},
     }
-    columns = [column.to_wire(name) for name, column in cls.definition.columns.items()]
+    if definition.deprecation:
+        version |= {"deprecated": True, "deprecationWarning": definition.deprecation}
+    if definition.scale:
+        version["subresources"]["scale"] = definition.scale.to_wire()
+    if definition.selectable:
+        version["selectableFields"] = [{"jsonPath": path} for path in definition.selectable]
+    columns = [column.to_wire(name) for name, column in definition.columns.items()]
     if columns:
         # Once a CRD names columns, kubectl no longer adds the age itself.
         if not any(each["jsonPath"] == ".metadata.creationTimestamp" for each in columns):

@@ -20,16 +20,17 @@ from pydantic_core import CoreSchema
 
 from dglop.errors import SchemaError
 from dglop.runtime.api.condition import Condition, find_condition, is_condition_true, set_condition
-from dglop.runtime.api.definition import Column, Definition, Scope
+from dglop.runtime.api.definition import Column, Definition, Scale, Scope
 from dglop.runtime.api.markers import CEL, ListMap
 from dglop.runtime.api.meta import ObjectMeta
+from dglop.runtime.api.modelclass import ModelClass, SpecClass
 from dglop.runtime.api.problems import schema_error
 from dglop.runtime.api.resource import Resource
 
 __all__ = ("CustomResource", "Spec", "Status")
 
 
-class Spec(BaseModel):
+class Spec(BaseModel, metaclass=SpecClass):
     """The base of a spec and of every object in it.
 
     Names are snake_case here and camelCase on the wire. The string after a field is its description
@@ -122,11 +123,14 @@ SpecT = TypeVar("SpecT", bound=BaseModel)
 StatusT = TypeVar("StatusT", bound=BaseModel)
 
 
-class CustomResource(BaseModel, Generic[SpecT, StatusT]):
+class CustomResource(BaseModel, Generic[SpecT, StatusT], metaclass=ModelClass):
     """The base of a kind of one's own.
 
     `class Greeting(CustomResource[GreetingSpec, Status], group="example.dev", version="v1")` is a kind;
     its docstring is the CRD's description. `Greeting(name="a", namespace="b", spec=...)` makes one.
+    Of several classes of one kind, each a version, `storage=True` marks the one that is stored,
+    `served=False` one that is only stored, and `deprecation` is what who still uses one is told.
+    `selectable` are the JSON paths that field selectors may use.
     """
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore")
@@ -150,6 +154,12 @@ class CustomResource(BaseModel, Generic[SpecT, StatusT]):
         columns: Mapping[str, str | Column] | None = None,
         rules: Sequence[CEL] = (),
         scope: Scope = "Namespaced",
+        singular: str = "",
+        scale: Scale | None = None,
+        selectable: Sequence[str] = (),
+        storage: bool = False,
+        served: bool = True,
+        deprecation: str = "",
         **kwargs: Any,
     ) -> None:
         super().__init_subclass__(**kwargs)
@@ -162,6 +172,12 @@ class CustomResource(BaseModel, Generic[SpecT, StatusT]):
             categories=tuple(categories),
             columns={key: Column.of(value) for key, value in (columns or {}).items()},
             rules=tuple(rules),
+            singular=singular,
+            scale=scale,
+            selectable=tuple(selectable),
+            storage=storage,
+            served=served,
+            deprecation=deprecation,
         )
 
     @model_validator(mode="before")

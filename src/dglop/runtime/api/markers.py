@@ -8,7 +8,23 @@ from pydantic import BeforeValidator, GetJsonSchemaHandler, StrictInt, StrictStr
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-__all__ = ("CEL", "Extension", "IntOrString", "ListMap", "Quantity", "Raw", "RawList")
+__all__ = (
+    "CEL",
+    "AtomicList",
+    "AtomicMap",
+    "Embedded",
+    "Extension",
+    "Format",
+    "GranularMap",
+    "IntOrString",
+    "ListMap",
+    "ListSet",
+    "Nullable",
+    "Preserved",
+    "Quantity",
+    "Raw",
+    "RawList",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +91,62 @@ class ListMap:
         }
 
 
+ListSet = Extension((("x-kubernetes-list-type", "set"),))
+"""Marks a list of scalars as a set: apply merges it item by item, and the server refuses doubles."""
+
+AtomicList = Extension((("x-kubernetes-list-type", "atomic"),))
+"""Marks a list as one value: who applies it owns it whole. It is the default, said aloud."""
+
+GranularMap = Extension((("x-kubernetes-map-type", "granular"),))
+"""Marks an object whose fields may each have an owner. It is the default, said aloud."""
+
+AtomicMap = Extension((("x-kubernetes-map-type", "atomic"),))
+"""Marks an object as one value: who applies it owns it whole."""
+
+Nullable = Extension((("nullable", True),))
+"""Marks a field in which a null is kept, as a value of its own; elsewhere the server drops nulls."""
+
+Preserved = Extension((("x-kubernetes-preserve-unknown-fields", True),))
+"""Marks an object in which the server keeps fields that the schema does not name."""
+
+
+class Format:
+    """Says how a string is written, such as `uuid`, `cidr` or `duration`, for the API server to check.
+
+    A format that the server does not know it would not check, so `structural_schema` refuses it.
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {**handler(schema), "format": self.name, MEANT: True}
+
+
+MEANT = "x-dglop-format"
+"""Stands beside a format that was asked for, so that one that pydantic chose can be told from it."""
+
 _PRESERVED = Extension((("type", "object"), ("x-kubernetes-preserve-unknown-fields", True)))
 _INT_OR_STRING = Extension((("x-kubernetes-int-or-string", True),))
 
 Raw = Annotated[dict[str, Any], _PRESERVED]
 """An object that is kept as it came, such as a pod template: `nvidia.com/gpu: 1` unquoted passes."""
+
+Embedded = Annotated[
+    dict[str, Any],
+    Extension(
+        (
+            ("type", "object"),
+            ("x-kubernetes-embedded-resource", True),
+            ("x-kubernetes-preserve-unknown-fields", True),
+        )
+    ),
+]
+"""A whole object in a field, kept as it came; the server sees to its apiVersion, kind and metadata."""
 
 RawList = Annotated[list[Raw], Extension(())]
 """A list of objects that are kept as they came."""

@@ -4,26 +4,44 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
+
+from dglop.errors import SchemaError
+from dglop.runtime.api.resource import resource_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ("Rule", "role_binding_manifest", "role_manifest")
+    from dglop.runtime.api.resource import Kind
+
+__all__ = ("Rule", "merge_rules", "role_binding_manifest", "role_manifest")
 
 _API = "rbac.authorization.k8s.io"
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What may be done to which resources; `names` limits it to objects of these names."""
+    """What may be done to which resources; `names` limits it to objects of these names.
+
+    With `urls` it is about paths that are no resources, such as /metrics; only a ClusterRole can have it.
+    """
 
     groups: Sequence[str]
     resources: Sequence[str]
     verbs: Sequence[str]
     names: Sequence[str] = ()
+    urls: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, kind: Kind, *verbs: str, subresource: str = "", names: Sequence[str] = ()) -> Self:
+        """The rule for one kind, or for one of its subresources."""
+        resource = resource_of(kind)
+        plural = f"{resource.plural}/{subresource}" if subresource else resource.plural
+        return cls((resource.group,), (plural,), verbs, names)
 
     def to_wire(self) -> dict[str, Any]:
+        if self.urls:
+            return {"nonResourceURLs": list(self.urls), "verbs": list(self.verbs)}
         wire: dict[str, Any] = {
             "apiGroups": list(self.groups),
             "resources": list(self.resources),
@@ -34,15 +52,50 @@ class Rule:
         return wire
 
 
+def merge_rules(rules: Iterable[Rule]) -> list[Rule]:
+    """The same rights in as few rules as one reads easily, whatever order they were declared in.
+
+    Verbs for one resource add up, and resources of a group with the same verbs share a rule. What is
+    allowed for all names is left out of the rules for some.
+    """
+    verbs: dict[tuple[str, str, tuple[str, ...]], set[str]] = {}
+    urls: dict[str, set[str]] = {}
+    for rule in rules:
+        for url in rule.urls:
+            urls.setdefault(url, set()).update(rule.verbs)
+        for group in rule.groups:
+            for resource in rule.resources:
+                verbs.setdefault((group, resource, tuple(sorted(rule.names))), set()).update(rule.verbs)
+    shared: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for (group, resource, names), allowed in sorted(verbs.items()):
+        general = verbs.get((group, resource, ()), set()) if names else set()
+        left = allowed - general if "*" not in general else set()
+        if left:
+            kept = ("*",) if "*" in left else tuple(sorted(left))
+            shared.setdefault((group, names, kept), []).append(resource)
+    merged = [
+        Rule((group,), tuple(resources), kept, names) for (group, names, kept), resources in shared.items()
+    ]
+    return [
+        *merged,
+        *(Rule((), (), tuple(sorted(allowed)), (), (url,)) for url, allowed in sorted(urls.items())),
+    ]
+
+
 def role_manifest(name: str, rules: Iterable[Rule], namespace: str | None = None) -> dict[str, Any]:
-    """A Role in `namespace`, or a ClusterRole without one; rules sorted so that the output is stable."""
+    """A Role in `namespace`, or a ClusterRole without one; rules sorted so that the output is stable.
+
+    Raises SchemaError for paths in a Role, which has none.
+    """
     metadata = {"name": name} | ({"namespace": namespace} if namespace else {})
     wires = [rule.to_wire() for rule in rules]
+    if namespace and any("nonResourceURLs" in each for each in wires):
+        raise SchemaError(f"Role {name} cannot allow paths that are no resources; put them in a ClusterRole")
     return {
         "apiVersion": f"{_API}/v1",
         "kind": "Role" if namespace else "ClusterRole",
         "metadata": metadata,
-        "rules": sorted(wires, key=lambda each: (each["apiGroups"], each["resources"], each["verbs"])),
+        "rules": sorted(wires, key=_order),
     }
 
 
@@ -58,3 +111,8 @@ def role_binding_manifest(
         "roleRef": {"apiGroup": _API, "kind": "Role" if namespace else "ClusterRole", "name": role},
         "subjects": [{"kind": "ServiceAccount", "name": service_account, "namespace": account_namespace}],
     }
+
+
+def _order(wire: dict[str, Any]) -> tuple[Any, ...]:
+    paths = wire.get("nonResourceURLs", [])
+    return paths, wire.get("apiGroups", []), wire.get("resources", []), wire["verbs"]

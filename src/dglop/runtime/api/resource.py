@@ -10,7 +10,7 @@ from typing import Any
 from dglop.errors import ConfigError
 from dglop.runtime.api.builtin import BUILTIN
 
-__all__ = ("Kind", "Resource", "resource_of")
+__all__ = ("Kind", "Resource", "is_builtin", "resource_of")
 
 Kind = Any
 """A CustomResource class, an official model such as V1Pod, or a Resource."""
@@ -63,7 +63,7 @@ def resource_of(kind: Kind) -> Resource:
     if isinstance(kind, Mapping):
         return _of_wire(kind)
     cls = kind if isinstance(kind, type) else type(kind)
-    own = getattr(cls, "resource", None)
+    own = getattr(kind, "resource", None)
     if isinstance(own, Resource):
         return own
     if cls.__module__.startswith("kubernetes."):
@@ -74,6 +74,12 @@ def resource_of(kind: Kind) -> Resource:
         f"{cls.__module__}.{cls.__qualname__} is no kind that dglop knows; "
         "give a CustomResource class with group and version, an official model, or a Resource"
     )
+
+
+def is_builtin(resource: Resource) -> bool:
+    """Whether the API server has it without a CRD, and dglop knows its names without asking."""
+    names = (resource.group, resource.version, resource.kind)
+    return any(known[:3] == names for known in BUILTIN.values())
 
 
 def _of_wire(wire: Mapping[str, Any]) -> Resource:

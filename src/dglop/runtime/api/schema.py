@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+
 from dglop.errors import SchemaError
+from dglop.runtime.api.markers import MEANT
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -21,7 +24,17 @@ _KEPT = frozenset(
         "maxItems", "minItems", "maxProperties", "minProperties",
     }
 )  # fmt: skip
-_FORMATS = frozenset({"date-time", "int32", "int64", "double", "float", "byte", "password", "date"})
+# What the API server checks; it does not look at others.
+_FORMATS = frozenset(
+    {
+        "bsonobjectid", "byte", "cidr", "creditcard", "date", "date-time", "datetime", "double",
+        "duration", "email", "float", "hexcolor", "hostname", "int32", "int64", "ipv4", "ipv6",
+        "isbn", "isbn10", "isbn13", "k8s-long-name", "k8s-short-name", "mac", "password", "rgbcolor",
+        "ssn", "uri", "uuid", "uuid3", "uuid4", "uuid5",
+    }
+)  # fmt: skip
+_SET = ("x-kubernetes-list-type", "set")
+_INVALID = "x-dglop-invalid"
 _INT_OR_STRING = "x-kubernetes-int-or-string"
 _PRESERVE = "x-kubernetes-preserve-unknown-fields"
 _RULES = "x-kubernetes-validations"
@@ -31,10 +44,17 @@ def structural_schema(model: type[BaseModel]) -> Schema:
     """The structural schema of `model`: references inlined, no titles, unions or null types.
 
     Raises SchemaError, with the path, for what CRDs cannot say: unions other than of int and str,
-    tuples, recursion.
+    tuples, recursion, and Python types that have no schema at all.
     """
-    whole = model.model_json_schema(by_alias=True, mode="validation")
+    whole = model.model_json_schema(by_alias=True, mode="validation", schema_generator=_Generator)
     return _Converter(whole.pop("$defs", {})).convert(whole, (model.__name__,), frozenset())
+
+
+class _Generator(GenerateJsonSchema):
+    """Marks a type that has no schema where it stands, as only there its path is known."""
+
+    def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> JsonSchemaValue:
+        return {_INVALID: f"{error_info}, from {_name_of(schema)}"}
 
 
 class _Converter:
@@ -45,16 +65,16 @@ class _Converter:
 
     def convert(self, schema: Schema, path: tuple[str, ...], seen: frozenset[str]) -> Schema:
         schema, seen = self._resolved(schema, path, seen)
+        if _INVALID in schema:
+            raise SchemaError(f"{_dotted(path)}: this type has no schema: {schema[_INVALID]}")
         result = {key: schema[key] for key in schema if key in _KEPT or key.startswith("x-kubernetes-")}
-        if result.get("default", ...) is None:
-            del result["default"]
-        if result.get("format", "date-time") not in _FORMATS:
-            del result["format"]
-        if "const" in schema:
-            result["enum"] = [schema["const"]]
-        if "type" not in result and "enum" in result:
-            result["type"] = _type_of(result["enum"][0])
+        if result.get("default", ...) is None and not result.get("nullable"):
+            result.pop("default", None)
+        _format(schema, result, path)
+        _enum(schema, result, path)
         _bounds(schema, result)
+        if schema.get("uniqueItems"):
+            result.setdefault(*_SET)  # uniqueItems itself is forbidden: it would cost the square
         if result.get(_INT_OR_STRING):
             result.pop("type", None)
             return result
@@ -123,6 +143,35 @@ def _bounds(schema: Schema, result: Schema) -> None:
     for exclusive, plain in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if exclusive in schema:
             result[plain], result[exclusive] = schema[exclusive], True
+
+
+def _format(schema: Schema, result: Schema, path: tuple[str, ...]) -> None:
+    found = result.get("format")
+    if found is None:
+        return
+    if schema.get(MEANT):
+        if found not in _FORMATS:
+            raise SchemaError(f"{_dotted(path)}: the API server checks no format {found!r}")
+    elif found not in _FORMATS or found == "duration":
+        del result["format"]  # pydantic's durations are ISO 8601, the API server's are Go's
+
+
+def _enum(schema: Schema, result: Schema, path: tuple[str, ...]) -> None:
+    if "const" in schema:
+        result["enum"] = [schema["const"]]
+    if "enum" not in result:
+        return
+    types = {_type_of(each) for each in result["enum"] if each is not None}
+    if len(types) > 1:
+        raise SchemaError(f"{_dotted(path)}: a CRD has no enum of {' and '.join(sorted(types))}")
+    if "type" not in result and types:
+        result["type"] = types.pop()
+
+
+def _name_of(schema: Any) -> str:
+    """The Python type of a part of pydantic's inner schema, as far as that tells."""
+    found = schema.get("cls") or schema.get("function") or schema.get("type")
+    return getattr(found, "__qualname__", None) or str(found)
 
 
 def _type_of(value: object) -> str:

@@ -38,3 +38,9 @@ class ClientConfig:
     """How old a token read from a file may get."""
     files_recheck_seconds: float = 10.0
     """How often CA and certificate files are looked at for change."""
+    gzip: bool = False
+    """Whether answers may come compressed: less traffic for more CPU time on both sides."""
+    qps: float = 0.0
+    """Requests a second that this client allows itself; 0 leaves it to the API server's own fairness."""
+    burst: int = 10
+    """How many may go at once before `qps` holds."""

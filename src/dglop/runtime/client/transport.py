@@ -18,9 +18,10 @@ from dglop.runtime.client.answers import error_of_answer
 from dglop.runtime.client.lines import LineSplitter
 from dglop.runtime.client.link import Link, stamp_of
 from dglop.runtime.client.sources import load
+from dglop.runtime.client.warnings import WarningLog, warnings_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 
     from dglop.runtime.client.config import ClientConfig
     from dglop.runtime.client.metrics import ClientMetrics
@@ -47,6 +48,8 @@ class Call:
     content_type: str = "application/json"
     accept: str = "application/json"
     verb: str = ""
+    action: str = ""
+    """What is done, where the method leaves it open: list, apply, deletecollection."""
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
@@ -56,13 +59,22 @@ class Transport:
     """Owns the links to one API server, from `open` to `close`, inside one event loop."""
 
     def __init__(
-        self, config: ClientConfig, user_agent: str, clock: Clock, metrics: ClientMetrics | None, log: Log
+        self,
+        config: ClientConfig,
+        user_agent: str,
+        clock: Clock,
+        metrics: ClientMetrics | None,
+        log: Log,
+        *,
+        on_warning: Callable[[str], object] | None = None,
     ) -> None:
         self._config = config
         self._clock = clock
         self._metrics = metrics
-        self._headers = {"User-Agent": user_agent, "Accept-Encoding": "identity"}
+        encoding = "gzip" if config.gzip else "identity"
+        self._headers = {"User-Agent": user_agent, "Accept-Encoding": encoding}
         self._log = log
+        self._on_warning = on_warning or WarningLog(self._log)
         self._reload = asyncio.Lock()
         self._renewed_at = -_RENEWAL_SECONDS
         self._checked_at = 0.0
@@ -132,6 +144,8 @@ class Transport:
             with _mapped(call):
                 answer = await self._send(link, call, limits, authorization, watch=watch)
                 try:
+                    for text in warnings_of(answer.headers.getall("Warning", ())):
+                        self._on_warning(text)
                     if 200 <= answer.status < 300:
                         yield answer
                         return

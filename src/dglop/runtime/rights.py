@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a Manager and its controllers must be allowed to do, from what they are and what they declare."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from dglop.runtime.api import (
+    CustomResource,
+    Resource,
+    Rule,
+    merge_rules,
+    role_binding_manifest,
+    role_manifest,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from dglop.runtime.controller import Controller
+
+__all__ = ("declared_rules", "manifests_of", "needs", "own_rules", "rules_of")
+
+F = TypeVar("F", bound="Callable[..., object]")
+
+READS = ("get", "list", "watch")
+EVENT = Resource("events.k8s.io", "v1", "Event", "events")
+LEASE = Resource("coordination.k8s.io", "v1", "Lease", "leases")
+CRD = Resource("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False)
+
+
+def needs(*rules: Rule) -> Callable[[F], F]:
+    """Declare beside a reconciler what its calls to the API server must be allowed to do.
+
+    What the controller does by itself, reading kinds and writing its status, need not be said.
+    """
+
+    def declare(function: F) -> F:
+        function.__rbac_rules__ = (*declared_rules(function), *rules)  # type: ignore[attr-defined]
+        return function
+
+    return declare
+
+
+def declared_rules(reconcile: Any) -> tuple[Rule, ...]:
+    """The rules that `needs` declared on a function, a class or its `__call__`."""
+    holders = (reconcile, getattr(reconcile, "__call__", None))  # noqa: B004 - the method itself is asked
+    found = next((each for each in holders if hasattr(each, "__rbac_rules__")), None)
+    return () if found is None else tuple(found.__rbac_rules__)
+
+
+def rules_of(controllers: Iterable[Controller[Any]], *, install_crds: bool = False) -> list[Rule]:
+    """The rights where the reconciled objects are: in the whole cluster or in one namespace."""
+    rules = [Rule.of(EVENT, "create", "patch")]
+    for controller in controllers:
+        rules += [Rule.of(kind, *READS) for kind in controller.kinds()]
+        if isinstance(controller.kind, type) and issubclass(controller.kind, CustomResource):
+            rules.append(Rule.of(controller.kind, "patch", subresource="status"))
+        # An owner reference that blocks deletion may be set by those only who may touch the finalizers.
+        rules.append(Rule.of(controller.kind, "update", subresource="finalizers"))
+        rules += [*controller.rules, *declared_rules(controller.reconcile)]
+    if install_crds:
+        rules.append(Rule.of(CRD, "create", "patch", "watch"))
+    return merge_rules(rules)
+
+
+def own_rules(lease: str) -> list[Rule]:
+    """The rights in the Manager's own namespace: its lease, and events about it."""
+    return merge_rules(
+        [
+            # A name cannot limit a creation: there is no object of that name to compare with yet.
+            Rule.of(LEASE, "create"),
+            Rule.of(LEASE, "get", "patch", "update", names=(lease,)),
+            Rule.of(EVENT, "create", "patch"),
+        ]
+    )
+
+
+def manifests_of(
+    name: str, rules: Iterable[Rule], own: Iterable[Rule], *, home: str, account: str, namespace: str = ""
+) -> list[dict[str, Any]]:
+    """
+    Roles and bindings that give *rules* everywhere, or in *namespace* alone, and *own* in *home*.
+
+    *account* is the service account in *home* that the program runs under.
+    """
+    own_name, place = f"{name}-own", namespace or None
+    return [
+        role_manifest(name, rules, place),
+        role_binding_manifest(name, name, account, home, place),
+        role_manifest(own_name, own, home),
+        role_binding_manifest(own_name, own_name, account, home, home),
+    ]
