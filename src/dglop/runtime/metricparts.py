@@ -38,9 +38,11 @@ class ControllerMetrics:
     def started(self) -> None:
         self._active.inc()
 
-    def finished(self, seconds: float) -> None:
+    def finished(self, seconds: float | None) -> None:
+        """A worker is free again, after *seconds* of a reconciliation; None if it was put off."""
         self._active.dec()
-        self._seconds.observe(seconds)
+        if seconds is not None:
+            self._seconds.observe(seconds)
 
     def result(self, result: str) -> None:
         """Count one outcome: one of RESULTS."""

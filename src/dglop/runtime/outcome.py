@@ -76,7 +76,11 @@ def outcome_of_result(result: Result | None) -> Outcome:
 
 
 def outcome_of_error(error: Exception) -> Outcome:
-    """The outcome of a reconciler that raised."""
+    """
+    The outcome of a reconciler that raised.
+
+    Unlike in controller-runtime a ConflictError is no error: it makes no error line, and counts as `requeue`.
+    """
     if isinstance(error, ConflictError):
         # The cache was behind, which is nobody's fault; the next try reads what changed.
         return Outcome(Next.BACK_OFF, "requeue")

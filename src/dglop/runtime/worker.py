@@ -68,11 +68,13 @@ class Worker(Generic[T]):
         reconcile_id = self._env.new_id()
         fields = {"namespace": request.namespace, "name": request.name, "reconcileID": reconcile_id}
         log = self._log.bind(**fields)
+        outcome: Outcome | None = None
         try:
             with bound_contextvars(controller=self._controller.name, **fields):
                 outcome = await self._attempt(item, log, reconcile_id)
         finally:
-            self._metrics.finished(self._env.clock.monotonic() - started)
+            # What was put off has no outcome, and is no reconciliation: it is neither timed nor counted.
+            self._metrics.finished(self._env.clock.monotonic() - started if outcome else None)
         if outcome is not None:
             self._settle(item, outcome)
 

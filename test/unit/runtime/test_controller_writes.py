@@ -94,6 +94,37 @@ async def test_its_own_write_is_waited_for_even_if_a_predicate_hides_status_chan
         await settled(api, manager, lambda: f"{PATH}/other" in api.objects)
 
 
+async def test_a_reconciliation_that_is_put_off_is_neither_counted_nor_timed(api):
+    calls, held = 0, asyncio.Event()
+
+    async def reconcile(obj: Greeting, ctx: Context) -> Result | None:
+        nonlocal calls
+        calls += 1
+        if calls > 1:
+            held.set()
+            return None
+        api.holds_watches = True
+        obj.status.mood = "fine"
+        return Result(requeue=True)
+
+    await api.put(f"{PATH}/hello", greeting())
+    manager = make_manager(api)
+    controller = manager.controller(Greeting, reconcile)
+    async with manager:
+        await settled(api, manager, lambda: "status" in api.objects[f"{PATH}/hello"])
+        controller.queue.add(Request("default", "hello"))
+        await controller.queue.wait_idle()
+        assert calls == 1
+        await api.release_watches()
+        await held.wait()
+        await controller.queue.wait_idle()
+    results = ("success", "error", "requeue", "requeue_after")
+    total = "controller_runtime_reconcile_total"
+    counted = sum(value(manager, total, controller="greeting", result=result) for result in results)
+    timed = value(manager, "controller_runtime_reconcile_time_seconds_count", controller="greeting")
+    assert counted == timed == calls
+
+
 async def test_a_conflict_is_tried_again_without_an_error(api):
     calls = 0
 

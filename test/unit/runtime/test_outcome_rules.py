@@ -53,6 +53,11 @@ def test_an_error_decides_what_comes_next_and_what_is_counted(error, next_, flag
     assert (outcome.is_error, outcome.is_terminal, outcome.is_bug, outcome.is_timeout) == flags
 
 
+def test_a_conflict_counts_as_a_requeue_and_not_as_an_error():
+    outcome = outcome_of_error(ConflictError(409, "Conflict", "x"))
+    assert (outcome.next, outcome.result, outcome.is_error) == (Next.BACK_OFF, "requeue", False)
+
+
 def test_what_is_gone_is_null_and_lists_are_replaced_as_a_whole():
     before = {"a": 1, "b": {"c": 1, "d": 2}, "e": [1, 2], "same": {"x": 1}}
     after = {"a": 1, "b": {"c": 3}, "e": [1], "same": {"x": 1}, "new": {}}

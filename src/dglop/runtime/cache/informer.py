@@ -158,6 +158,9 @@ class Informer:
         if self._metrics is not None:
             self._metrics.relist(self.health.kind, reason)
 
+    def awaiting(self, seconds: float) -> None:
+        self._log.warning("Still waiting for the end of the initial events", seconds=round(seconds))
+
     def counted(self, type_: str) -> None:
         if self._metrics is not None:
             self._metrics.event(self.health.kind, type_)
@@ -208,3 +211,6 @@ class _ScopeSink:
 
     def restarting(self, reason: str) -> None:
         self._informer.restarting(reason)
+
+    def awaiting(self, seconds: float) -> None:
+        self._informer.awaiting(seconds)

@@ -44,7 +44,7 @@ _LONGEST_SECONDS = 30.0
 _FORGIVEN_SECONDS = 120.0
 _SHORT_SECONDS = 1.0
 _INTERNAL_SECONDS = 60.0
-_STREAM_TRIES = 2
+_ENDLESS_STREAMS = 2
 
 
 class NoInitialEndError(DglopError):
@@ -57,14 +57,15 @@ class State:
 
     `last_rv` is the newest resource version seen; a list may never be older. `rv_unavailable` says that
     the server could not serve that, so that the next list is a quorum read. `paged` says that the first
-    list came in pages: there is no watch cache. Times are of the caller's monotonic clock.
+    list came in pages: there is no watch cache. `endless` counts the streams in a row whose initial events
+    did not end, though nothing else was wrong. Times are of the caller's monotonic clock.
     """
 
     last_rv: str = ""
     rv_unavailable: bool = False
     paged: bool = False
     streams: bool = True
-    stream_failures: int = 0
+    endless: int = 0
     failures: int = 0
     failed_at: float = 0.0
     internal_since: float | None = None
@@ -144,8 +145,8 @@ def step(state: State, outcome: Outcome, *, now: float, jitter: float) -> tuple[
         case ListFailed():
             return _after_list(state, outcome, now, jitter)
         case StreamEnded(synced=True):
-            failures = 0 if outcome.initial else state.stream_failures
-            known = replace(state, last_rv=outcome.rv, rv_unavailable=False, stream_failures=failures)
+            endless = 0 if outcome.initial else state.endless
+            known = replace(state, last_rv=outcome.rv, rv_unavailable=False, endless=endless)
             return _after_watch(known, outcome, now, jitter)
         case StreamEnded():
             return _after_initial(state, outcome, now, jitter)
@@ -173,8 +174,10 @@ def _after_initial(state: State, ended: StreamEnded, now: float, jitter: float) 
     if isinstance(error, BadRequestError | InvalidError):
         state = replace(state, streams=False)  # a server that does not know initial events
         return state, _list(state, 0.0)
-    failures = state.stream_failures + 1
-    state = replace(state, stream_failures=failures, streams=failures < _STREAM_TRIES)
+    if error is None or isinstance(error, NoInitialEndError):
+        # Only this would go on for ever; after any other failure the next stream may well be whole.
+        endless = state.endless + 1
+        state = replace(state, endless=endless, streams=endless < _ENDLESS_STREAMS)
     if isinstance(error, NoInitialEndError):
         return state, _list(state, 0.0)
     state, pause = _failed(state, error, now, jitter)

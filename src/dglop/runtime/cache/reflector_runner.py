@@ -27,6 +27,7 @@ from dglop.runtime.cache.reflector import (
     step,
 )
 from dglop.runtime.cache.reflector import Stream as StreamAction
+from dglop.runtime.cache.reminder import reminded
 from dglop.runtime.cache.scope import Limits, Scope
 from dglop.runtime.client.answers import error_of_status
 from dglop.runtime.client.convert import Page
@@ -41,6 +42,7 @@ __all__ = ("ReflectorRunner", "Sink")
 
 _CHUNK = 500
 _LIST_SECONDS = 120.0
+_REMIND_SECONDS = 10.0
 _INITIAL_END = "k8s.io/initial-events-end"
 
 
@@ -58,6 +60,9 @@ class Sink(Protocol):
 
     def restarting(self, reason: str) -> None:
         """The whole state will be read again."""
+
+    def awaiting(self, seconds: float) -> None:
+        """For so long the initial events of a watch have not ended."""
 
 
 @dataclass(slots=True)
@@ -185,10 +190,11 @@ class ReflectorRunner:
             initial=action.initial,
         )
         try:
-            async with aclosing(self._batches(action)) as batches:
-                async for lines in _bounded(batches, progress, self._limits.initial):
-                    self._sink.alive()
-                    await self._take(lines, progress)
+            with reminded(self._clock, _REMIND_SECONDS, lambda: progress.is_whole, self._sink.awaiting):
+                async with aclosing(self._batches(action)) as batches:
+                    async for lines in _bounded(batches, progress, self._limits.initial):
+                        self._sink.alive()
+                        await self._take(lines, progress)
         except DglopError as error:
             return progress.ended(self._clock.monotonic(), error)
         return progress.ended(self._clock.monotonic(), None)

@@ -29,12 +29,15 @@ async def server() -> AsyncIterator[ScriptedServer]:
 
 
 @pytest.fixture
-async def make_cache(server: ScriptedServer, clock: EagerClock) -> AsyncIterator[MakeCache]:
+async def client(server: ScriptedServer, clock: EagerClock) -> AsyncIterator[Client]:
+    async with await Client.connect(ClientConfig(host=server.url), clock=clock) as connected:
+        yield connected
+
+
+@pytest.fixture
+async def make_cache(client: Client, clock: EagerClock) -> AsyncIterator[MakeCache]:
     """Makes caches on the server; all are stopped at the end."""
     async with AsyncExitStack() as stack:
-        client = await stack.enter_async_context(
-            await Client.connect(ClientConfig(host=server.url), clock=clock)
-        )
 
         def make(**options: Any) -> Cache:
             cache = Cache(client, clock=clock, **options)

@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from dglop.errors import CacheNotSyncedError
-from dglop.runtime.cache import Limits
+from dglop.runtime.cache import Cache, Limits
+from dglop.runtime.log import make_log
+from dglop.testing.clock import ManualClock
 from dglop.testing.scripted_replies import (
     drop,
     event,
@@ -19,6 +23,7 @@ from dglop.testing.scripted_replies import (
 )
 
 if TYPE_CHECKING:
+    from dglop.runtime.client import Client
     from dglop.testing.scripted import Exchange, ScriptedServer
 from dglop.testing.scripted_cache import Hearer, pod
 from test.unit.runtime.cache.informers import NODE, POD, started, watches
@@ -55,6 +60,20 @@ async def test_initial_events_that_do_not_end_lead_to_a_list_within_a_bound(
     informer, _ = await started(cache)
     await cache.wait_synced(10)
     assert "initial events had not ended" in informer.health.last_error
+
+
+async def test_initial_events_that_do_not_end_are_told_of_every_ten_seconds(
+    server: ScriptedServer, client: Client
+) -> None:
+    server.watches(stream(event("ADDED", pod("a", 5))))
+    clock, lines = ManualClock(), io.StringIO()
+    cache = Cache(client, clock=clock, log=make_log(format_="json", level="warning", stream=lines))
+    await started(cache)
+    await server.until(1, watches)
+    await clock.advance(25.0)
+    await cache.stop()
+    told = [line for line in lines.getvalue().splitlines() if "end of the initial events" in line]
+    assert [json.loads(line)["seconds"] for line in told] == [10, 20]
 
 
 async def test_a_server_without_initial_events_is_listed(server: ScriptedServer, make_cache: Any) -> None:

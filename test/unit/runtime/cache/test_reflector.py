@@ -145,6 +145,34 @@ def test_initial_events_without_an_end_lead_to_a_list_and_after_twice_for_good()
     assert (action, state.streams) == (TakeList("5", 0), False)
 
 
+@pytest.mark.parametrize("error", [FORBIDDEN, INTERNAL, RESET])
+def test_a_stream_of_everything_that_failed_otherwise_leads_to_a_list_and_is_tried_again_later(
+    error: DglopError,
+) -> None:
+    state = State()
+    for day in range(3):
+        now = day * 86400.0
+        state, action = step(state, ended(error, rv="", synced=False), now=now, jitter=0)
+        assert isinstance(action, TakeList)
+        state, _ = step(state, Listed("5", paged=False), now=now, jitter=0)
+        assert isinstance(begin(state), Stream)
+
+
+def test_a_server_that_ends_streams_itself_before_the_initial_events_is_listed_for_good_after_two() -> None:
+    state = State()
+    for streams in (True, False):
+        state, action = step(state, ended(rv="", synced=False), now=0, jitter=0)
+        assert isinstance(action, TakeList)
+        assert state.streams is streams
+
+
+def test_a_whole_stream_forgives_one_without_an_end() -> None:
+    state, _ = step(State(), ended(NoInitialEndError(), rv="", synced=False), now=0, jitter=0)
+    state, _ = step(state, StreamEnded("9", True, 1, 60.0, initial=True), now=0, jitter=0)
+    state, _ = step(state, ended(NoInitialEndError(), rv="", synced=False), now=0, jitter=0)
+    assert state.streams
+
+
 @pytest.mark.parametrize("error", [REFUSED, LOAD])
 def test_a_refused_stream_of_everything_is_tried_again_as_one(error: DglopError) -> None:
     _, action = step(State(), ended(error, rv="", synced=False), now=0, jitter=0)
