@@ -30,6 +30,23 @@ class Notice(CustomResource[Spec, Status], group="test.dglop.dev", version="v1")
     """A notice."""
 
 
+async def _manager_of_its_own_account(
+    server: Envtest, here: Client, namespace: str, *, namespaced: bool
+) -> Manager:
+    await here.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "noticer"}})
+    answer = await here.subresource(ACCOUNT, "token").create("noticer")
+    kubeconfig = server.kubeconfig_for(answer["status"]["token"], f"noticer-{namespaced}")
+    settings = Settings(
+        metrics_bind="0",
+        health_bind="0",
+        leader_elect=True,
+        leader_election_namespace=namespace,
+        namespace=namespace if namespaced else "",
+    )
+    config = ClientConfig(kubeconfig=str(kubeconfig))
+    return Manager(settings, name="noticer", config=config, log=make_log(level="error", stream=io.StringIO()))
+
+
 @pytest.mark.parametrize("namespaced", [False, True])
 async def test_the_generated_rights_are_enough_and_no_more(
     server: Envtest, client: Client, namespace: str, *, namespaced: bool
@@ -49,19 +66,7 @@ async def test_the_generated_rights_are_enough_and_no_more(
 
     await install_crds(client, [Notice], SystemClock())
     here = client.in_namespace(namespace)
-    await here.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "noticer"}})
-    answer = await here.subresource(ACCOUNT, "token").create("noticer")
-    kubeconfig = server.kubeconfig_for(answer["status"]["token"], f"noticer-{namespaced}")
-    settings = Settings(
-        metrics_bind="0",
-        health_bind="0",
-        leader_elect=True,
-        leader_election_namespace=namespace,
-        namespace=namespace if namespaced else "",
-    )
-    log = make_log(level="error", stream=io.StringIO())
-    config = ClientConfig(kubeconfig=str(kubeconfig))
-    manager = Manager(settings, name="noticer", config=config, log=log)
+    manager = await _manager_of_its_own_account(server, here, namespace, namespaced=namespaced)
     manager.controller(Notice, reconcile, owns=[MAP])
     manifests = manager.rights(namespace)
     for manifest in manifests:

@@ -129,11 +129,7 @@ class Manager:
             select=self.select,
             rules=rules,
         )
-        for owned in owns:
-            controller.own(owned)
-        for watch in watches:
-            controller.watch(watch)
-        return self._take(controller)
+        return self._take(controller, owns, watches)
 
     def add(self, runnable: Runnable, *, needs_leader: bool = True) -> None:
         """Run *runnable* too; with *needs_leader* only while this process leads."""
@@ -259,7 +255,13 @@ class Manager:
             raise ConfigError(f"there is a controller named {name} already; give one of them another name")
         return name
 
-    def _take(self, controller: Controller[T]) -> Controller[T]:
+    def _take(
+        self, controller: Controller[T], owns: Sequence[Kind | Owned], watches: Sequence[Watch | Channel]
+    ) -> Controller[T]:
+        for owned in owns:
+            controller.own(owned)
+        for watch in watches:
+            controller.watch(watch)
         setup = getattr(controller.reconcile, "setup", None)
         if setup is not None:
             setup(controller)

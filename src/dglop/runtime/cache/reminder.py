@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from dglop.runtime.clock import Clock
+    from dglop.runtime.clock import Clock, Timer
 
 __all__ = ("reminded",)
 
@@ -20,15 +21,15 @@ def reminded(
 ) -> Iterator[None]:
     """Inside of it, call *remind* with the seconds so far, *every* so many seconds, until *is_over*."""
     started = clock.monotonic()
+    next_ones: deque[Timer] = deque(maxlen=1)
 
     def fire() -> None:
-        nonlocal timer
         if not is_over():
             remind(clock.monotonic() - started)
-            timer = clock.call_later(every, fire)
+            next_ones.append(clock.call_later(every, fire))
 
-    timer = clock.call_later(every, fire)
+    next_ones.append(clock.call_later(every, fire))
     try:
         yield
     finally:
-        timer.cancel()
+        next_ones.pop().cancel()
