@@ -72,7 +72,7 @@ def test_a_pod_that_ended_because_it_was_deleted_did_not_fail_by_itself():
 
 
 def test_a_native_sidecars_restarts_are_not_counted():
-    wire = make_pod_wire(containers=[container_status(restarts=1)])
+    wire = make_pod_wire(containers=[container_status(restarts=1)], restart_policy="OnFailure")
     wire["status"]["initContainerStatuses"] = [container_status("proxy", restarts=9)]
     assert msgspec.convert(wire, PodView).restarts == 10
     wire["spec"]["initContainers"] = [{"name": "proxy", "restartPolicy": "Always"}]
@@ -118,9 +118,16 @@ def test_a_pod_that_a_node_under_pressure_evicts_was_disrupted():
 
 def test_restarts_of_a_container_beside_the_main_one_with_a_policy_of_its_own_do_not_count():
     statuses = [container_status("main", restarts=1), container_status("serve", restarts=4)]
-    wire = make_pod_wire(containers=statuses)
+    wire = make_pod_wire(containers=statuses, restart_policy="OnFailure")
     assert msgspec.convert(wire, PodView).restarts == 5
     wire["spec"]["containers"][1]["restartPolicy"] = "OnFailure"
     assert msgspec.convert(wire, PodView).restarts == 1
     wire["spec"]["containers"][0]["restartPolicy"] = "OnFailure"
     assert msgspec.convert(wire, PodView).restarts == 1, "the main container's always count"
+
+
+def test_what_the_kubelet_counts_for_a_lost_container_of_a_pod_that_never_restarts_is_no_restart():
+    wire = make_pod_wire(phase="Failed", exit_code=137, reason="ContainerStatusUnknown", restarts=1)
+    assert msgspec.convert(wire, PodView).restarts == 0
+    wire["spec"]["containers"][0]["restartPolicy"] = "OnFailure"
+    assert msgspec.convert(wire, PodView).restarts == 1, "this container is started again by its own policy"
