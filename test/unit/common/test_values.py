@@ -20,7 +20,7 @@ from dglop.testing.builders import at, container_status, make_pod, make_pod_wire
 
 @given(st.sets(st.integers(0, 1200)))
 def test_ranges_come_back_as_they_were(numbers):
-    assert parse_ranges(format_ranges(numbers)) == numbers
+    assert parse_ranges(format_ranges(numbers), 1201) == numbers
 
 
 def test_ranges_are_short():
@@ -29,9 +29,19 @@ def test_ranges_are_short():
     assert format_ranges([]) == ""
 
 
-@pytest.mark.parametrize("text", ["x", "1-", "-", ",,", "1-x"])
+@pytest.mark.parametrize("text", ["x", "1-", "-", ",,", "1-x", "²", "0-²", "٣", "1" * 5000])
 def test_nonsense_in_ranges_is_left_out(text):
-    assert parse_ranges(text) <= {1}
+    assert parse_ranges(text, 4) <= {1}
+
+
+@pytest.mark.parametrize("end", ["3", "9999999999", "9" * 5000])
+def test_ranges_end_where_the_replicas_do_however_far_they_are_written(end):
+    assert parse_ranges(f"2-{end},7", 4) == {2, 3}
+
+
+@given(st.text("0123456789-, x²"))
+def test_any_text_can_be_read_as_ranges(text):
+    assert parse_ranges(text, 8) <= set(range(8))
 
 
 @given(st.text())
