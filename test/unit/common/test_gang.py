@@ -37,17 +37,6 @@ def test_one_failure_restarts_all_and_counts_once(simulate):
     assert (world.status.attempt, world.status.restart_count) == (2, 1)
 
 
-def test_a_node_that_loses_the_containers_of_a_whole_gang_costs_one_restart(simulate):
-    world = simulate(gang=True, workers=4, backoff_limit=3)
-    world.run_all()
-    world.settle()
-    for index in range(4):
-        world.set_pod(index=index, phase="Failed", exit_code=137, reason="ContainerStatusUnknown", restarts=1)
-    world.settle()
-    assert (world.status.attempt, world.status.restart_count) == (2, 1)
-    assert len(attempts(world)) == 4
-
-
 def test_the_next_attempt_is_written_before_the_pods_of_the_last_one_are_deleted(simulate):
     world = simulate(gang=True)
     world.set_pod(index=1, phase="Failed", exit_code=137)

@@ -134,10 +134,3 @@ def test_restarts_of_a_container_beside_the_main_one_with_a_policy_of_its_own_do
     assert msgspec.convert(wire, PodView).restarts == 1
     wire["spec"]["containers"][0]["restartPolicy"] = "OnFailure"
     assert msgspec.convert(wire, PodView).restarts == 1, "the main container's always count"
-
-
-def test_what_the_kubelet_counts_for_a_lost_container_of_a_pod_that_never_restarts_is_no_restart():
-    wire = make_pod_wire(phase="Failed", exit_code=137, reason="ContainerStatusUnknown", restarts=1)
-    assert msgspec.convert(wire, PodView).restarts == 0
-    wire["spec"]["containers"][0]["restartPolicy"] = "OnFailure"
-    assert msgspec.convert(wire, PodView).restarts == 1, "this container is started again by its own policy"
