@@ -83,6 +83,7 @@ class Draft:
     conditions: Conditions
     creates: list[CreatePod] = field(default_factory=list)
     objects: list[dict[str, Any]] = field(default_factory=list)
+    recheck: bool = False
     services: list[dict[str, Any]] = field(default_factory=list)
     delete_pods: dict[str, DeletePod] = field(default_factory=dict)
     delete_services: list[DeleteService] = field(default_factory=list)
@@ -160,6 +161,7 @@ class Draft:
             status=self.status,
             creates=tuple(self.creates),
             objects=tuple(self.objects),
+            recheck=self.recheck,
             services=tuple(self.services),
             delete_pods=tuple(self.delete_pods.values()),
             delete_services=tuple(self.delete_services),
