@@ -70,7 +70,8 @@ class Plan:
     """
     All that follows from one look at a job.
 
-    `objects` are manifests that must exist before the pods; they carry the owner reference already.
+    `objects` are manifests that must exist before the pods; they carry the owner reference already. Under
+    `recheck` those that were made before are asked for again: a pod has waited for long.
     `requeue_after` is the time until the plan would be another without any event; zero means at once,
     after the status was written.
     """
@@ -78,6 +79,7 @@ class Plan:
     status: JobStatus
     creates: tuple[CreatePod, ...] = ()
     objects: tuple[dict[str, Any], ...] = ()
+    recheck: bool = False
     services: tuple[dict[str, Any], ...] = ()
     delete_pods: tuple[DeletePod, ...] = ()
     delete_services: tuple[DeleteService, ...] = ()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dglop.common.actions import CreatePod, DeleteService
 from dglop.common.kind import Gate
 from dglop.common.pods import extra_objects, pod_manifest, services
+from dglop.common.stuck import PATIENCE, stuck_in
 
 if TYPE_CHECKING:
     from dglop.common.draft import Draft, Role
@@ -28,8 +29,17 @@ def settle_children(draft: Draft) -> None:
         if role.gate is Gate.OPEN and role.is_settled:
             for index in _missing(role):
                 draft.creates.append(CreatePod(role.name, index, pod_manifest(draft, role, index)))
-    if draft.creates:
+    _recheck_objects(draft)
+    if draft.creates or draft.recheck:
         draft.objects.extend(extra_objects(draft))
+
+
+def _recheck_objects(draft: Draft) -> None:
+    """Objects are not watched: that one was deleted shows in a pod that waits for its volumes."""
+    left = stuck_in((pod for role in draft.roles.values() for pod in draft.current(role)), draft.now)
+    if left is not None:
+        draft.recheck = not left
+        draft.wake(left or PATIENCE)
 
 
 def _missing(role: Role) -> list[int]:

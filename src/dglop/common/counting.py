@@ -15,14 +15,24 @@ if TYPE_CHECKING:
 __all__ = ("format_ranges", "parse_ranges", "replica_status")
 
 
-def parse_ranges(text: str) -> set[int]:
-    """The numbers of `0-2,5`; parts that are no range are left out, since a person may have edited them."""
+def parse_ranges(text: str, within: int) -> set[int]:
+    """The numbers of `0-2,5` below `within`; a person may have edited them: what is no range is left out."""
     found: set[int] = set()
     for part in filter(None, text.replace(" ", "").split(",")):
         first, dash, last = part.partition("-")
-        if first.isdigit() and (last.isdigit() if dash else True):
-            found.update(range(int(first), int(last if dash else first) + 1))
+        if _is_number(first) and (_is_number(last) if dash else True):
+            low, high = _clipped(first, within), _clipped(last if dash else first, within)
+            found.update(range(low, min(high + 1, within)))
     return found
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()  # "²" is a digit too, yet no number to int()
+
+
+def _clipped(digits: str, within: int) -> int:
+    """The number, or `within` for one of so many digits that it is beyond; int() refuses some thousands."""
+    return min(int(digits), within) if len(digits) < 20 else within
 
 
 def format_ranges(numbers: Iterable[int]) -> str:

@@ -83,6 +83,7 @@ class Draft:
     conditions: Conditions
     creates: list[CreatePod] = field(default_factory=list)
     objects: list[dict[str, Any]] = field(default_factory=list)
+    recheck: bool = False
     services: list[dict[str, Any]] = field(default_factory=list)
     delete_pods: dict[str, DeletePod] = field(default_factory=dict)
     delete_services: list[DeleteService] = field(default_factory=list)
@@ -160,6 +161,7 @@ class Draft:
             status=self.status,
             creates=tuple(self.creates),
             objects=tuple(self.objects),
+            recheck=self.recheck,
             services=tuple(self.services),
             delete_pods=tuple(self.delete_pods.values()),
             delete_services=tuple(self.delete_services),
@@ -187,8 +189,8 @@ def _roles(job: Any, observed: Observed, kind: JobKind[Any]) -> dict[str, Role]:
     for name, spec in kind.replicas(job).items():
         before = job.status.replica_statuses.get(name)
         within = tuple(pod for pod in observed.pods_of(name) if 0 <= pod.index < spec.replicas)
-        completed = parse_ranges(before.completed_indexes) if before and name not in serving else set()
-        created = parse_ranges(before.created_indexes) if before else set()
+        done = before.completed_indexes if before and name not in serving else ""
+        seen = before.created_indexes if before else ""
         roles[name] = Role(
             name=name,
             spec=spec,
@@ -198,7 +200,7 @@ def _roles(job: Any, observed: Observed, kind: JobKind[Any]) -> dict[str, Role]:
             is_serving=name in serving,
             is_settled=observed.is_settled(name),
             pods=within,
-            completed={index for index in completed if index < spec.replicas},
-            created={index for index in created if index < spec.replicas},
+            completed=parse_ranges(done, spec.replicas),
+            created=parse_ranges(seen, spec.replicas),
         )
     return roles

@@ -44,6 +44,7 @@ class Report:
         refused: the server's words about a child that it will never take.
         denied: the server's words about a child that it does not take now, as beyond a quota.
         blocked: children whose names are taken by objects of others.
+        remade: objects that were gone while pods waited for them.
         asked: whether the server was asked about one of those, so that it should not be asked at once again.
     """
 
@@ -52,6 +53,7 @@ class Report:
     refused: str = ""
     denied: str = ""
     blocked: list[str] = field(default_factory=list)
+    remade: list[str] = field(default_factory=list)
     asked: bool = False
 
     @property
@@ -94,6 +96,8 @@ class Executor:
         """Objects, then Services, then pods; what comes first must be there before the next."""
         self._memory.begin(plan.status.attempt)
         await _together(self._create_object, plan.objects)
+        if not plan.recheck:
+            self.report.remade.clear()  # they were made for the first time
         await _together(self._create_service, plan.services)
         if self.report.is_stopped or self.report.blocked:
             return
@@ -141,7 +145,7 @@ class Executor:
         return not self._expectations.satisfied(key) and name in self._expectations.pending(key)[0]
 
     async def _create_object(self, manifest: dict[str, Any]) -> None:
-        key = (manifest["kind"], manifest["metadata"]["name"])
+        key = kind, name = manifest["kind"], manifest["metadata"]["name"]
         if self.report.is_stopped or key in self._memory.objects:
             return
         try:
@@ -149,6 +153,8 @@ class Executor:
         except ApiError as error:
             if not await self._judge(error, manifest):
                 return
+        else:
+            self.report.remade.append(f"{kind} {name}")
         self._memory.objects.add(key)
 
     async def _judge(self, error: ApiError, manifest: dict[str, Any]) -> bool:

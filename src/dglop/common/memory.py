@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dglop.common.backoff import Backoff
+from dglop.common.stuck import PATIENCE
 
 if TYPE_CHECKING:
     from dglop.runtime.reconcile import Request
@@ -23,12 +25,14 @@ class JobMemory:
     ----------
         objects: kind and name of the objects that were created, or found to be the job's.
         attempt: the attempt that they were created in.
+        checked: when they were last forgotten in order to be asked for again (monotonic seconds).
         trouble: why children cannot be created now: a reason and a sentence.
     """
 
     uid: str
     objects: set[tuple[str, str]] = field(default_factory=set)
     attempt: int = 0
+    checked: float = -math.inf
     trouble: tuple[str, str] | None = None
     backoff: Backoff = field(default_factory=Backoff)
 
@@ -36,6 +40,12 @@ class JobMemory:
         """Forget the objects where the attempt is a new one: what was deleted since is made again."""
         if attempt != self.attempt:
             self.attempt = attempt
+            self.objects.clear()
+
+    def recheck(self, now: float) -> None:
+        """Forget the objects, at most once in the time that a pod may wait for them."""
+        if now - self.checked >= PATIENCE.total_seconds():
+            self.checked = now
             self.objects.clear()
 
 

@@ -142,6 +142,7 @@ def _finish(draft: Draft) -> Plan:
 def _forget_children(draft: Draft) -> None:
     draft.creates.clear()
     draft.objects.clear()
+    draft.recheck = False
     draft.services.clear()
     draft.delete_pods.clear()
     draft.delete_services.clear()

@@ -46,6 +46,7 @@ class Reason(StrEnum):
     SUCCESSFUL_DELETE_POD = "SuccessfulDeletePod"
     FORCED_DELETE_POD = "ForcedDeletePod"
     RESOURCE_EXISTS = "ErrResourceExists"
+    OBJECT_LOST = "ObjectLost"
     SPEC_CHANGE_IGNORED = "SpecChangeIgnored"
     POD_RESTART_POLICY = "SetPodTemplateRestartPolicy"
 

@@ -118,7 +118,9 @@ class JobReconciler(Generic[JobT]):
     async def _carry_out(self, job: JobT, made: Plan, memory: JobMemory, ctx: Context) -> Report:
         executor = Executor(ctx, job, self._known_expectations(), memory)
         await executor.delete(made)
-        wants = bool(made.creates or made.services)
+        if made.recheck:
+            memory.recheck(self._monotonic())
+        wants = bool(made.creates or made.services or made.recheck)
         if wants and not memory.backoff.left(self._monotonic()):
             await executor.create(made)
             report = executor.report
@@ -156,6 +158,9 @@ class JobReconciler(Generic[JobT]):
             ctx.event(job, Reason.FAILED_CREATE_POD, report.denied, type="Warning", action="Create")
         for blocked in report.blocked:
             ctx.event(job, Reason.RESOURCE_EXISTS, blocked, type="Warning", action="Create")
+        for remade in report.remade:
+            note = f"{remade} was gone while pods waited for it: it is made again"
+            ctx.event(job, Reason.OBJECT_LOST, note, type="Warning", action="Create")
         metrics = self._metrics
         if metrics is None:
             return

@@ -186,14 +186,19 @@ class PodView(msgspec.Struct, frozen=True):
     def restarts(self) -> int:
         """How often the kubelet restarted containers; native sidecars restart as they like.
 
-        So do containers beside the main one that state a restart policy of their own.
+        So do containers beside the main one that state a restart policy of their own. Under Never nothing is
+        started again, yet the kubelet counts one for each container that it lost (ContainerStatusUnknown).
         """
-        sidecars = {each.name for each in self.spec.init_containers if each.restart_policy == "Always"}
-        sidecars |= {
-            each.name for each in self.spec.containers if each.restart_policy and each.name != self.main_name
-        }
+        specs = (*self.spec.init_containers, *self.spec.containers)
+        own = {each.name: each.restart_policy for each in specs if each.restart_policy}
+        main = own.pop(self.main_name, self.spec.restart_policy)
         every = (*self.status.init_container_statuses, *self.status.container_statuses)
-        return sum(each.restart_count for each in every if each.name not in sidecars)
+        return sum(
+            each.restart_count
+            for each in every
+            if each.name not in own
+            and (main if each.name == self.main_name else self.spec.restart_policy) != "Never"
+        )
 
     @property
     def is_succeeded(self) -> bool:

@@ -82,7 +82,7 @@ def advance(status: DGLJobStatus, observed: Observed, shape: Shape, now: datetim
 def must_fetch(status: DGLJobStatus, observed: Observed, shape: Shape) -> bool:
     """Whether a Worker of the present attempt is still without its part."""
     before = status.replica_statuses.get(Role.WORKER)
-    done = parse_ranges(before.completed_indexes) if before else set()
+    done = parse_ranges(before.completed_indexes, shape.workers) if before else set()
     have = {
         pod.index for pod in observed.pods_of(Role.WORKER) if pod.attempt == status.attempt and fetched(pod)
     }

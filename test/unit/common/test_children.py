@@ -7,7 +7,9 @@ import pytest
 
 from dglop.common import RestartPolicy, default_env, set_env
 from dglop.common.plan import fail_plan
+from dglop.common.stuck import PATIENCE
 from dglop.runtime.api.rawpod import RawPod
+from dglop.runtime.api.times import format_time
 from dglop.testing.builders import pod_template
 from dglop.testing.simulation import Simulation
 from dglop.testing.toyjob import ToyJobKind
@@ -193,6 +195,45 @@ def test_objects_of_the_kind_come_before_the_pods_and_belong_to_the_job(make_job
     assert secret["metadata"]["namespace"] == "t"
     assert claim["metadata"]["ownerReferences"] == []
     assert len(made.creates) == 2
+
+
+def wait_for_volumes(world, reason="", message=""):
+    for pod in world.pods.values():
+        scheduled = {"type": "PodScheduled", "status": "False" if reason else "True"}
+        scheduled |= {"reason": reason, "message": message, "lastTransitionTime": format_time(world.now)}
+        pod["status"] = {"phase": "Pending", "conditions": [scheduled]}
+
+
+def test_objects_are_asked_for_again_where_a_pod_with_a_node_does_not_start_for_long(simulate):
+    world = simulate(kind=SecretiveKind())
+    wait_for_volumes(world)
+    made = world.step()
+    assert (made.objects, made.recheck, made.requeue_after) == ((), False, PATIENCE)
+    world.now += PATIENCE
+    made = world.step()
+    assert [each["kind"] for each in made.objects] == ["Secret", "PersistentVolumeClaim"]
+    assert (made.recheck, made.requeue_after) == (True, PATIENCE)
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [('persistentvolumeclaim "kept" not found', True), ("0/3 nodes are available: Insufficient cpu", False)],
+)
+def test_objects_are_asked_for_again_where_a_pod_has_no_node_for_want_of_its_claim(simulate, words, asked):
+    world = simulate(kind=SecretiveKind())
+    wait_for_volumes(world, "Unschedulable", words)
+    world.now += PATIENCE
+    assert world.step().recheck is asked
+
+
+def test_objects_are_not_asked_for_where_pods_have_their_volumes_and_pull_their_image(simulate):
+    world = simulate(kind=SecretiveKind())
+    wait_for_volumes(world)
+    for pod in world.pods.values():
+        pod["status"]["conditions"].append({"type": "PodReadyToStartContainers", "status": "True"})
+    world.now += PATIENCE
+    made = world.step()
+    assert (made.recheck, made.requeue_after) == (False, None)
 
 
 def test_set_env_replaces_and_default_env_respects_what_the_user_wrote():

@@ -34,3 +34,16 @@ async def test_an_object_is_made_once_in_an_attempt_and_again_in_the_next(make_j
             ctx = cast("Context", SimpleNamespace(client=client))
             await Executor(ctx, job, Expectations(lambda: 0.0), memory).create(plan)
             assert len(server.requests) == asked
+
+
+async def test_an_object_that_was_deleted_while_pods_wait_for_it_is_made_again_and_told(make_job):
+    job, memory = make_job(), JobMemory("uid-g")
+    async with ScriptedServer() as server, await Client.connect(ClientConfig(host=server.url)) as client:
+        server.on(lambda _: True, answer(SECRET, 201))
+        ctx = cast("Context", SimpleNamespace(client=client))
+        for recheck, now, asked, told in ((False, 0, 1, []), (True, 1, 2, ["Secret s"]), (True, 2, 2, [])):
+            if recheck:
+                memory.recheck(now)
+            executor = Executor(ctx, job, Expectations(lambda: 0.0), memory)
+            await executor.create(Plan(status=job.status, objects=(SECRET,), recheck=recheck))
+            assert (len(server.requests), executor.report.remade) == (asked, told)

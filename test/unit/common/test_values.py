@@ -20,7 +20,7 @@ from dglop.testing.builders import at, container_status, make_pod, make_pod_wire
 
 @given(st.sets(st.integers(0, 1200)))
 def test_ranges_come_back_as_they_were(numbers):
-    assert parse_ranges(format_ranges(numbers)) == numbers
+    assert parse_ranges(format_ranges(numbers), 1201) == numbers
 
 
 def test_ranges_are_short():
@@ -29,9 +29,19 @@ def test_ranges_are_short():
     assert format_ranges([]) == ""
 
 
-@pytest.mark.parametrize("text", ["x", "1-", "-", ",,", "1-x"])
+@pytest.mark.parametrize("text", ["x", "1-", "-", ",,", "1-x", "²", "0-²", "٣", "1" * 5000])
 def test_nonsense_in_ranges_is_left_out(text):
-    assert parse_ranges(text) <= {1}
+    assert parse_ranges(text, 4) <= {1}
+
+
+@pytest.mark.parametrize("end", ["3", "9999999999", "9" * 5000])
+def test_ranges_end_where_the_replicas_do_however_far_they_are_written(end):
+    assert parse_ranges(f"2-{end},7", 4) == {2, 3}
+
+
+@given(st.text("0123456789-, x²"))
+def test_any_text_can_be_read_as_ranges(text):
+    assert parse_ranges(text, 8) <= set(range(8))
 
 
 @given(st.text())
@@ -72,7 +82,7 @@ def test_a_pod_that_ended_because_it_was_deleted_did_not_fail_by_itself():
 
 
 def test_a_native_sidecars_restarts_are_not_counted():
-    wire = make_pod_wire(containers=[container_status(restarts=1)])
+    wire = make_pod_wire(containers=[container_status(restarts=1)], restart_policy="OnFailure")
     wire["status"]["initContainerStatuses"] = [container_status("proxy", restarts=9)]
     assert msgspec.convert(wire, PodView).restarts == 10
     wire["spec"]["initContainers"] = [{"name": "proxy", "restartPolicy": "Always"}]
@@ -118,7 +128,7 @@ def test_a_pod_that_a_node_under_pressure_evicts_was_disrupted():
 
 def test_restarts_of_a_container_beside_the_main_one_with_a_policy_of_its_own_do_not_count():
     statuses = [container_status("main", restarts=1), container_status("serve", restarts=4)]
-    wire = make_pod_wire(containers=statuses)
+    wire = make_pod_wire(containers=statuses, restart_policy="OnFailure")
     assert msgspec.convert(wire, PodView).restarts == 5
     wire["spec"]["containers"][1]["restartPolicy"] = "OnFailure"
     assert msgspec.convert(wire, PodView).restarts == 1
