@@ -57,6 +57,11 @@ CASES = {
         "storage.existing needs partitionMode",
     ),
     "claim without name": ({"storage": {"type": "PVC"}}, "exactly one of storage.claimName"),
+    "boundless shm": ({"shmSize": "1e999999999"}, "shmSize: '1e999999999' is no resource quantity"),
+    "boundless memory": (
+        with_main(resources={"limits": {"memory": "1e800000"}}),
+        "resources.limits.memory: '1e800000' is no resource quantity",
+    ),
     "name without claim": ({"storage": {"claimName": "x"}}, "need storage.type PVC"),
     "volume without claim": ({"dispatch": {"mode": "Volume"}}, "dispatch.mode Volume needs storage.type PVC"),
     "pull with claim": ({"dispatch": {"mode": "Pull"}, "storage": CLAIM}, "dispatch.mode Pull does not go"),
@@ -121,6 +126,17 @@ def test_a_mistake_ends_the_job_with_a_sentence(spec, sentence):
     assert world.job.status.completion_time is not None
     assert world.job.status.phase == "Failed"
     assert not world.created
+
+
+def test_a_size_that_was_edited_into_nonsense_ends_the_job_at_its_next_attempt():
+    world = World(make_job())
+    world.partition()
+    world.train()
+    world.job.spec.shm_size = "1e999999999"
+    world.end("g-worker-0", 137)
+    world.settle()
+    failed = world.job.status.get("Failed")
+    assert (failed.reason, "the size of /dev/shm" in failed.message) == ("InvalidSpec", True)
 
 
 @pytest.mark.parametrize(
