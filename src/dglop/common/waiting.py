@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from dglop.common.views import PodView
 
-__all__ = ("is_waiting_reason", "waiting_reason")
+__all__ = ("waiting_reason",)
 
 _WAITING: Final = frozenset(
     {
@@ -30,12 +30,6 @@ _WAITING: Final = frozenset(
     }
 )
 _SHOWN: Final = 3
-
-
-def is_waiting_reason(reason: str) -> bool:
-    """Whether a condition's reason was copied up from pods."""
-    own = (Reason.UNSCHEDULABLE, Reason.FAILED_CREATE_POD, Reason.RESOURCE_EXISTS)
-    return reason in _WAITING or reason in own
 
 
 def waiting_reason(job: str, pods: Iterable[PodView]) -> tuple[str, str] | None:
