@@ -265,3 +265,19 @@ def test_a_data_sets_secret_is_in_the_partitioners_environment():
     main = container(pods(job)["partitioner-0"])
     assert main["envFrom"] == [{"secretRef": {"name": "keys"}}]
     assert env(main)["DGLJOB_DATASET_URL"] == "s3://bucket/graph"
+
+
+@pytest.mark.parametrize(
+    ("stated", "found"),
+    [
+        ({"hostNetwork": True}, "ClusterFirstWithHostNet"),
+        ({"hostNetwork": True, "dnsPolicy": "None"}, "None"),
+        ({"hostNetwork": False}, None),
+        ({}, None),
+    ],
+)
+def test_pods_on_the_nodes_network_still_find_each_other_by_name(stated, found):
+    specs = workers()
+    specs["Worker"]["template"]["spec"] |= stated
+    made = pods(make_job(specs=specs))
+    assert {each.get("dnsPolicy") for each in made.values()} == {found}
