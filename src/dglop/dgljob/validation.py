@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING
 
 from dglop.dgljob.enums import (
@@ -13,6 +14,7 @@ from dglop.dgljob.enums import (
     StorageType,
     TrainingLayout,
 )
+from dglop.dgljob.pods.names import OWN_PATHS
 from dglop.dgljob.shape import Shape
 from dglop.dgljob.templates import template_problems
 from dglop.dglrun import contract
@@ -113,6 +115,19 @@ def _storage(job: DGLJob, shape: Shape) -> Iterator[str]:
         yield "dispatch.mode Pull does not go with storage.type PVC: the Workers mount the claim"
     if ".." in storage.sub_path.split("/") or ".." in job.spec.output.sub_path.split("/"):
         yield "storage.subPath and output.subPath may not contain '..'"
+    yield from _mount_path(storage.mount_path)
+
+
+def _mount_path(path: str) -> Iterator[str]:
+    """A volume over a folder of the operator's own hides it, and one within it cannot be mounted."""
+    mount = "/" + posixpath.normpath(path).strip("/")
+    for own in OWN_PATHS:
+        if posixpath.commonpath((mount, own)) in (mount, own):
+            yield (
+                f"storage.mountPath {path} lies over or within {own}, where the operator mounts its own; use "
+                "another, such as /dgl_workspace/workload"
+            )
+            return
 
 
 def _network(job: DGLJob) -> Iterator[str]:

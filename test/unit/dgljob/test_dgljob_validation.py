@@ -140,6 +140,23 @@ def test_a_size_that_was_edited_into_nonsense_ends_the_job_at_its_next_attempt()
 
 
 @pytest.mark.parametrize(
+    "path",
+    [
+        *("/", "//", "/etc", "/etc/dgl", "/etc/dgl/", "/etc//dgl/parts", "/etc/dglrun", "/opt/dglrun/x"),
+        *("/dev/shm", "/dev", "/dgl_workspace", "/dgl_workspace/output", "/data/../etc/dgl"),
+    ],
+)
+def test_parts_over_or_within_a_folder_of_the_operators_own_are_refused(path):
+    (problem,) = problems(make_job(storage={"mountPath": path}))
+    assert problem.startswith(f"storage.mountPath {path} lies over or within /")
+
+
+@pytest.mark.parametrize("path", ["/dgl_workspace/workload", "/etc/dgl2", "/dgl_workspace/out", "/data/"])
+def test_parts_may_be_mounted_anywhere_else(path):
+    assert problems(make_job(storage={"mountPath": path})) == []
+
+
+@pytest.mark.parametrize(
     "spec",
     [
         {},
