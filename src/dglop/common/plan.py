@@ -98,11 +98,15 @@ def _show_running(draft: Draft) -> None:
             draft.conditions.running(note)
             draft.event(Reason.RUNNING, note)
         return
+    if draft.status.is_true(ConditionType.RUNNING):
+        return
     pods = [pod for role in draft.roles.values() for pod in draft.current(role)]
-    trouble = waiting_reason(draft.job.name, pods)
+    waits = waiting_reason(draft.job.name, pods, draft.now)
+    if waits.again is not None:
+        draft.wake(waits.again)
     running = draft.status.get(ConditionType.RUNNING)
-    if trouble:
-        draft.conditions.waiting(*trouble)
+    if waits.trouble:
+        draft.conditions.waiting(*waits.trouble)
     elif running is not None and not is_own(draft.job.kind, running.reason):
         draft.conditions.waiting(str(Reason.WAITING), "pods are on their way")
 

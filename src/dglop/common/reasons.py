@@ -39,6 +39,8 @@ class Reason(StrEnum):
     NO_PROGRESS = "NoProgress"
 
     UNSCHEDULABLE = "Unschedulable"
+    NOT_SCHEDULED = "NotScheduled"
+    NODE_SILENT = "NodeSilent"
     WAITING = "Waiting"
 
     SUCCESSFUL_CREATE_POD = "SuccessfulCreatePod"
