@@ -225,6 +225,18 @@ def test_the_last_words_of_a_container_are_its_logs():
     assert container(own)["terminationMessagePolicy"] == "File"
 
 
+def test_the_last_words_of_an_init_container_are_its_logs():
+    specs = workers()
+    mine = {"name": "mine", "image": "x"}
+    specs["Worker"]["template"]["spec"]["initContainers"] = [
+        mine,
+        {**mine, "name": "own", "terminationMessagePolicy": "File"},
+    ]
+    spec = worker_of(make_job(specs=specs))
+    assert container(spec, "mine")["terminationMessagePolicy"] == "FallbackToLogsOnError"
+    assert container(spec, "own")["terminationMessagePolicy"] == "File"
+
+
 @pytest.mark.parametrize("main", ["", "dgl", "trainer"])
 def test_the_main_container_is_the_named_one_or_dgl(main):
     specs = workers()

@@ -36,7 +36,8 @@ def build(pod: RawPod, ctx: PodContext) -> None:
         _launcher(pod, ctx, main)
     merge_env(main, main_env(ctx))
     add_shm(pod, main, ctx.spec.shm_size)
-    main.data.setdefault("terminationMessagePolicy", "FallbackToLogsOnError")
+    for each in (main, *pod.init_containers):  # those whose end may decide
+        each.data.setdefault("terminationMessagePolicy", "FallbackToLogsOnError")
     _shut_out(pod)
     _name_peers(pod)
 
