@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from dglop.dgljob.enums import (
     DispatchMode,
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from dglop.dgljob.api import DGLJob
 
 __all__ = ("problems",)
+
+_LABEL: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_OBJECT_NAME: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*")
 
 
 def problems(job: DGLJob) -> list[str]:
@@ -116,6 +120,22 @@ def _storage(job: DGLJob, shape: Shape) -> Iterator[str]:
     if ".." in storage.sub_path.split("/") or ".." in job.spec.output.sub_path.split("/"):
         yield "storage.subPath and output.subPath may not contain '..'"
     yield from _mount_path(storage.mount_path)
+    yield from _names(job)
+
+
+def _names(job: DGLJob) -> Iterator[str]:
+    """An object of a name that none can have would be waited for without end."""
+    dataset = job.spec.dataset
+    for where, name in (
+        ("storage.claimName", job.spec.storage.claim_name),
+        ("output.claimName", job.spec.output.claim_name or None),
+        ("dataset.secretRef.name", dataset.secret_ref.name if dataset and dataset.secret_ref else None),
+    ):
+        if name is not None and not _OBJECT_NAME.fullmatch(name):
+            yield (
+                f"{where} {name!r} is no name of an object: write lower-case letters, digits, '-' and '.', "
+                "with a letter or digit at both ends"
+            )
 
 
 def _mount_path(path: str) -> Iterator[str]:
