@@ -41,6 +41,13 @@ def test_the_manifest_in_the_training_page_is_a_job() -> None:
     assert job.spec.dgl_replica_specs["Worker"].replicas == 2
 
 
+def test_the_table_of_what_goes_wrong_has_a_row_for_every_container_that_can_fail() -> None:
+    page = (_ROOT / "docs" / "training.md").read_text()
+    events = [line.split("|")[1] for line in page.splitlines() if line.startswith("| ") and " | " in line]
+    for container in ("trainer", "Partitioner", "Launcher", "init container"):
+        assert any(container in event and "exits with" in event for event in events), container
+
+
 def _without_blanks(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if line.strip())
 

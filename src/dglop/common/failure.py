@@ -46,7 +46,14 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One pod's failure; `time` is None where nobody wrote it down."""
+    """
+    One pod's failure, or that of the attempt as a whole: then `role` is "" and `pod` is the job's name.
+
+    Attributes
+    ----------
+        peer: the pod because of which this one ended, "" where that is not known.
+        time: None where nobody wrote it down.
+    """
 
     role: str
     index: int
@@ -59,6 +66,7 @@ class Failure:
     reason: str = ""
     text: str = ""
     time: datetime | None = None
+    peer: str = ""
 
     @property
     def is_retryable(self) -> bool:
@@ -78,13 +86,13 @@ class Failure:
     @property
     def message(self) -> str:
         """What happened, in a sentence: pod, process, exit code, reason and last words."""
-        head = f"{self.pod}: {self._what()}"
+        head = f"{self.pod if self.role else f'job {self.pod}'}: {self._what()}"
         whole = f"{head}: {self.text}" if self.text else head
         return whole if len(whole) <= MAX_MESSAGE else whole[: MAX_MESSAGE - 1] + "…"
 
     def to_wire(self) -> LastFailure:
         return LastFailure(
-            pod_name=self.pod,
+            pod_name=self.pod if self.role else "",
             replica_type=self.role,
             index=self.index,
             process=self.process,
@@ -99,7 +107,10 @@ class Failure:
         process = self.process or "pod"
         extra = f" ({self.reason})" if self.reason and self.reason != "Error" else ""
         if self.cause is Cause.PEER:
-            return f"{process} ended because of another pod{extra}"
+            whose = self.peer or "another pod"
+            return f"ended because of {whose if process == 'pod' else f'{process} of {whose}'}{extra}"
+        if not self.role:
+            return f"{process} failed{extra}"
         if self.exit_code is None:
             word = "was disrupted" if self.cause is Cause.DISRUPTION else "failed"
             return f"pod was deleted{extra}" if self.cause is Cause.LOST else f"pod {word}{extra}"
@@ -135,6 +146,7 @@ def failure_of(pod: PodView, role: str, policy: RestartPolicy) -> Failure | None
         reason=words.reason or (ended.reason if ended and code else "") or pod.status.reason or "",
         text=words.text,
         time=ended.finished_at if ended else None,
+        peer=words.pod if words.pod != pod.name else "",
     )
 
 

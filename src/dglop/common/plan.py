@@ -13,9 +13,9 @@ from dglop.common.counting import replica_status
 from dglop.common.draft import AT_ONCE, Draft, controller_name
 from dglop.common.ending import conclude, note_created, tally
 from dglop.common.names import role_selector
-from dglop.common.reasons import ConditionType, Reason
+from dglop.common.reasons import ConditionType, Reason, is_own
 from dglop.common.starting import begin, fail, is_foreign, note_change, start, suspend
-from dglop.common.waiting import is_waiting_reason, waiting_reason
+from dglop.common.waiting import waiting_reason
 from dglop.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -98,12 +98,16 @@ def _show_running(draft: Draft) -> None:
             draft.conditions.running(note)
             draft.event(Reason.RUNNING, note)
         return
+    if draft.status.is_true(ConditionType.RUNNING):
+        return
     pods = [pod for role in draft.roles.values() for pod in draft.current(role)]
-    trouble = waiting_reason(draft.job.name, pods)
+    waits = waiting_reason(draft.job.name, pods, draft.now)
+    if waits.again is not None:
+        draft.wake(waits.again)
     running = draft.status.get(ConditionType.RUNNING)
-    if trouble:
-        draft.conditions.waiting(*trouble)
-    elif running is not None and is_waiting_reason(running.reason):
+    if waits.trouble:
+        draft.conditions.waiting(*waits.trouble)
+    elif running is not None and not is_own(draft.job.kind, running.reason):
         draft.conditions.waiting(str(Reason.WAITING), "pods are on their way")
 
 

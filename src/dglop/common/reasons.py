@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ("ConditionType", "Reason", "kind_reason")
+__all__ = ("ConditionType", "Reason", "is_own", "kind_reason")
 
 
 class ConditionType(StrEnum):
@@ -39,6 +39,8 @@ class Reason(StrEnum):
     NO_PROGRESS = "NoProgress"
 
     UNSCHEDULABLE = "Unschedulable"
+    NOT_SCHEDULED = "NotScheduled"
+    NODE_SILENT = "NodeSilent"
     WAITING = "Waiting"
 
     SUCCESSFUL_CREATE_POD = "SuccessfulCreatePod"
@@ -68,3 +70,8 @@ _WITH_KIND = frozenset(
 def kind_reason(kind: str, reason: Reason) -> str:
     """The reason as Kubeflow writes it: DGLJobCreated, but InvalidSpec."""
     return f"{kind}{reason}" if reason in _WITH_KIND else str(reason)
+
+
+def is_own(kind: str, reason: str) -> bool:
+    """Whether the reason is a step of the job's own, and no trouble that was copied up from its pods."""
+    return any(reason == kind_reason(kind, each) for each in _WITH_KIND)

@@ -109,6 +109,7 @@ class PodSpecView(msgspec.Struct, frozen=True, rename="camel"):
     init_containers: tuple[ContainerView, ...] = ()
     restart_policy: str = "Always"
     node_name: str | None = None
+    scheduler_name: str = ""
 
 
 class PodStatusView(msgspec.Struct, frozen=True, rename="camel"):

@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from dglop.common.reasons import Reason
+from dglop.common.stalls import Trouble, crash_loop, stall
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime, timedelta
 
     from dglop.common.views import PodView
 
-__all__ = ("is_waiting_reason", "waiting_reason")
+__all__ = ("Waits", "waiting_reason")
 
 _WAITING: Final = frozenset(
     {
@@ -26,47 +29,64 @@ _WAITING: Final = frozenset(
         "CreateContainerConfigError",
         "CreateContainerError",
         "RunContainerError",
-        "CrashLoopBackOff",
     }
 )
 _SHOWN: Final = 3
 
 
-def is_waiting_reason(reason: str) -> bool:
-    """Whether a condition's reason was copied up from pods."""
-    own = (Reason.UNSCHEDULABLE, Reason.FAILED_CREATE_POD, Reason.RESOURCE_EXISTS)
-    return reason in _WAITING or reason in own
-
-
-def waiting_reason(job: str, pods: Iterable[PodView]) -> tuple[str, str] | None:
-    """The commonest trouble of pods that do not run: reason and message, which names the pods.
-
-    None where nothing but time is missing.
+@dataclass(frozen=True, slots=True)
+class Waits:
     """
-    troubles: dict[tuple[str, str], list[str]] = defaultdict(list)
+    What pods wait for.
+
+    Attributes
+    ----------
+        trouble: reason and message, which names the pods; None where nothing but time is missing.
+        again: after how long time alone may give another answer.
+    """
+
+    trouble: tuple[str, str] | None
+    again: timedelta | None
+
+
+def waiting_reason(job: str, pods: Iterable[PodView], now: datetime) -> Waits:
+    """The commonest trouble of pods that do not run, and of these one that is sure before a mere delay."""
+    troubles: dict[tuple[bool, str, str], list[tuple[PodView, Trouble]]] = defaultdict(list)
+    turns: list[datetime] = []
     for pod in sorted(pods, key=lambda each: (each.replica_type, each.index)):
-        trouble = _trouble(pod)
-        if trouble:
-            troubles[trouble].append(pod.name.removeprefix(f"{job}-"))
+        trouble = _trouble(pod, now)
+        if trouble is None:
+            continue
+        turns += [turn for turn in (trouble.begins, trouble.ends) if turn and turn > now]
+        if trouble.begins is None or trouble.begins <= now:
+            troubles[trouble.begins is None, trouble.reason, trouble.text].append((pod, trouble))
+    again = min(turns) - now if turns else None
     if not troubles:
-        return None
-    (reason, text), names = max(troubles.items(), key=lambda each: len(each[1]))
-    return reason, f"{text} ({_shortened(names)})" if text else _shortened(names)
+        return Waits(None, again)
+    found = max(troubles.items(), key=lambda each: (each[0][0], len(each[1])))[1]
+    return Waits((found[0][1].reason, _sentence(job, found)), again)
 
 
-def _trouble(pod: PodView) -> tuple[str, str] | None:
-    if pod.is_terminating or pod.phase not in ("Pending", "Running"):
+def _trouble(pod: PodView, now: datetime) -> Trouble | None:
+    if pod.is_terminating or pod.is_succeeded or pod.phase not in ("Pending", "Running"):
         return None
     scheduled = pod.condition("PodScheduled")
     if scheduled and scheduled.status == "False":
-        return scheduled.reason or str(Reason.UNSCHEDULABLE), scheduled.message or ""
+        return Trouble(scheduled.reason or str(Reason.UNSCHEDULABLE), scheduled.message or "")
     for each in (*pod.status.init_container_statuses, *pod.status.container_statuses):
         waiting = each.state.waiting
         if waiting and waiting.reason in _WAITING:
             # One trouble comes under two names by turns: the try, and the pause before the next one.
             back_off = "ImagePullBackOff" if waiting.reason == "ErrImagePull" else waiting.reason
-            return back_off, waiting.message
-    return None
+            return Trouble(back_off, waiting.message)
+    return crash_loop(pod, now) or stall(pod)
+
+
+def _sentence(job: str, found: Sequence[tuple[PodView, Trouble]]) -> str:
+    names = _shortened([pod.name.removeprefix(f"{job}-") for pod, _ in found])
+    text, hint = found[0][1].text, found[0][1].hint
+    said = f"{text} ({names})" if text else names
+    return f"{said}: {hint}" if hint else said
 
 
 def _shortened(names: list[str]) -> str:

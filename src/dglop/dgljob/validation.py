@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import posixpath
+import re
+from typing import TYPE_CHECKING, Final
 
 from dglop.dgljob.enums import (
     DispatchMode,
@@ -13,6 +15,7 @@ from dglop.dgljob.enums import (
     StorageType,
     TrainingLayout,
 )
+from dglop.dgljob.pods.names import OWN_PATHS
 from dglop.dgljob.shape import Shape
 from dglop.dgljob.templates import template_problems
 from dglop.dglrun import contract
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
     from dglop.dgljob.api import DGLJob
 
 __all__ = ("problems",)
+
+_LABEL: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_OBJECT_NAME: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*")
 
 
 def problems(job: DGLJob) -> list[str]:
@@ -113,6 +119,35 @@ def _storage(job: DGLJob, shape: Shape) -> Iterator[str]:
         yield "dispatch.mode Pull does not go with storage.type PVC: the Workers mount the claim"
     if ".." in storage.sub_path.split("/") or ".." in job.spec.output.sub_path.split("/"):
         yield "storage.subPath and output.subPath may not contain '..'"
+    yield from _mount_path(storage.mount_path)
+    yield from _names(job)
+
+
+def _names(job: DGLJob) -> Iterator[str]:
+    """An object of a name that none can have would be waited for without end."""
+    dataset = job.spec.dataset
+    for where, name in (
+        ("storage.claimName", job.spec.storage.claim_name),
+        ("output.claimName", job.spec.output.claim_name or None),
+        ("dataset.secretRef.name", dataset.secret_ref.name if dataset and dataset.secret_ref else None),
+    ):
+        if name is not None and not _OBJECT_NAME.fullmatch(name):
+            yield (
+                f"{where} {name!r} is no name of an object: write lower-case letters, digits, '-' and '.', "
+                "with a letter or digit at both ends"
+            )
+
+
+def _mount_path(path: str) -> Iterator[str]:
+    """A volume over a folder of the operator's own hides it, and one within it cannot be mounted."""
+    mount = "/" + posixpath.normpath(path).strip("/")
+    for own in OWN_PATHS:
+        if posixpath.commonpath((mount, own)) in (mount, own):
+            yield (
+                f"storage.mountPath {path} lies over or within {own}, where the operator mounts its own; use "
+                "another, such as /dgl_workspace/workload"
+            )
+            return
 
 
 def _network(job: DGLJob) -> Iterator[str]:

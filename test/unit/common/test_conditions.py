@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
+
 from dglop.common import RestartPolicy
 from dglop.testing.builders import T0
 from dglop.testing.simulation import Simulation
@@ -194,6 +196,27 @@ def test_why_pods_cannot_be_scheduled_is_copied_up_into_one_condition(simulate):
         pod["status"] = {"phase": "Pending"}
     world.settle()
     assert world.status.get("Running").reason == "Waiting"
+
+
+@pytest.mark.parametrize("reason", ["SchedulingGated", "SchedulerError", "AnyOther"])
+def test_whatever_held_a_pod_is_no_longer_said_once_it_is_over(simulate, reason):
+    world = simulate(workers=1)
+    held = {"type": "PodScheduled", "status": "False", "reason": reason, "message": "blocked"}
+    world.pod()["status"] = {"phase": "Pending", "conditions": [held]}
+    world.settle()
+    assert world.status.get("Running").reason == reason
+    world.pod()["status"] = {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "True"}]}
+    world.settle()
+    assert world.status.get("Running").reason == "Waiting"
+
+
+def test_a_step_of_the_job_stays_said_while_its_pods_are_on_their_way(simulate):
+    world = simulate(workers=1)
+    world.run_all()
+    world.settle()
+    world.set_pod(phase="Failed", exit_code=137)
+    world.settle()
+    assert world.status.get("Running").reason == "TestJobRestarting"
 
 
 def test_an_image_that_cannot_be_pulled_is_named(simulate):

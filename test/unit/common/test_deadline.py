@@ -49,7 +49,9 @@ def test_no_progress_for_too_long_is_a_restart(simulate):
     world.settle()
     world.advance(121)
     assert (world.status.attempt, world.status.restart_count) == (2, 1)
-    assert world.status.last_failure.reason == "NoProgress"
+    last = world.status.last_failure
+    assert (last.reason, last.pod_name) == ("NoProgress", "")
+    assert last.message.startswith("job g: attempt failed (NoProgress): no start and no progress within")
     world.advance(120)
     assert world.status.get("Failed").reason == "BackoffLimitExceeded"
 

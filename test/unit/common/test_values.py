@@ -70,6 +70,26 @@ def test_a_failure_says_pod_process_code_signal_and_reason_in_at_most_1024_chara
     assert failure.to_wire().signal == 9
 
 
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        (
+            {"process": "pod", "pod": "g-worker-1", "reason": "PeerLost", "lines": ["silent for 10 s"]},
+            "g-worker-0: ended because of g-worker-1 (PeerLost): silent for 10 s",
+        ),
+        (
+            {"process": "trainer-0", "pod": "g-worker-1", "reason": "PeerFailed"},
+            "g-worker-0: ended because of trainer-0 of g-worker-1 (PeerFailed)",
+        ),
+        ({"process": "pod"}, "g-worker-0: ended because of another pod"),
+    ],
+)
+def test_a_pod_that_ended_because_of_another_names_it(said, sentence):
+    message = json.dumps({"cause": "peer", **said})
+    pod = make_pod(phase="Failed", exit_code=143, message=message)
+    assert failure_of(pod, "worker", RestartPolicy.EXIT_CODE).message == sentence
+
+
 def test_a_pod_that_was_deleted_after_it_had_failed_still_failed_by_itself():
     pod = make_pod(phase="Failed", exit_code=1, finished=at(10), deleted=at(20))
     assert failure_of(pod, "worker", RestartPolicy.EXIT_CODE).exit_code == 1

@@ -225,6 +225,18 @@ def test_the_last_words_of_a_container_are_its_logs():
     assert container(own)["terminationMessagePolicy"] == "File"
 
 
+def test_the_last_words_of_an_init_container_are_its_logs():
+    specs = workers()
+    mine = {"name": "mine", "image": "x"}
+    specs["Worker"]["template"]["spec"]["initContainers"] = [
+        mine,
+        {**mine, "name": "own", "terminationMessagePolicy": "File"},
+    ]
+    spec = worker_of(make_job(specs=specs))
+    assert container(spec, "mine")["terminationMessagePolicy"] == "FallbackToLogsOnError"
+    assert container(spec, "own")["terminationMessagePolicy"] == "File"
+
+
 @pytest.mark.parametrize("main", ["", "dgl", "trainer"])
 def test_the_main_container_is_the_named_one_or_dgl(main):
     specs = workers()
@@ -265,3 +277,19 @@ def test_a_data_sets_secret_is_in_the_partitioners_environment():
     main = container(pods(job)["partitioner-0"])
     assert main["envFrom"] == [{"secretRef": {"name": "keys"}}]
     assert env(main)["DGLJOB_DATASET_URL"] == "s3://bucket/graph"
+
+
+@pytest.mark.parametrize(
+    ("stated", "found"),
+    [
+        ({"hostNetwork": True}, "ClusterFirstWithHostNet"),
+        ({"hostNetwork": True, "dnsPolicy": "None"}, "None"),
+        ({"hostNetwork": False}, None),
+        ({}, None),
+    ],
+)
+def test_pods_on_the_nodes_network_still_find_each_other_by_name(stated, found):
+    specs = workers()
+    specs["Worker"]["template"]["spec"] |= stated
+    made = pods(make_job(specs=specs))
+    assert {each.get("dnsPolicy") for each in made.values()} == {found}

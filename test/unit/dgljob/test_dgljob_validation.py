@@ -57,7 +57,22 @@ CASES = {
         "storage.existing needs partitionMode",
     ),
     "claim without name": ({"storage": {"type": "PVC"}}, "exactly one of storage.claimName"),
+    "boundless shm": ({"shmSize": "1e999999999"}, "shmSize: '1e999999999' is no resource quantity"),
+    "boundless memory": (
+        with_main(resources={"limits": {"memory": "1e800000"}}),
+        "resources.limits.memory: '1e800000' is no resource quantity",
+    ),
     "name without claim": ({"storage": {"claimName": "x"}}, "need storage.type PVC"),
+    "claim's name": (
+        {"storage": {"type": "PVC", "claimName": "Not A Name!"}},
+        "storage.claimName 'Not A Name!' is no name of an object",
+    ),
+    "claim without letters": ({"storage": {**CLAIM, "claimName": ""}}, "storage.claimName '' is no name"),
+    "output's name": ({"output": {"claimName": "a..b"}}, "output.claimName 'a..b' is no name of an object"),
+    "secret's name": (
+        {"dataset": {"name": "digits", "secretRef": {"name": "-s"}}},
+        "dataset.secretRef.name '-s' is no name of an object",
+    ),
     "volume without claim": ({"dispatch": {"mode": "Volume"}}, "dispatch.mode Volume needs storage.type PVC"),
     "pull with claim": ({"dispatch": {"mode": "Pull"}, "storage": CLAIM}, "dispatch.mode Pull does not go"),
     "way out": ({"storage": {**CLAIM, "subPath": "../x"}}, "may not contain '..'"),
@@ -123,12 +138,41 @@ def test_a_mistake_ends_the_job_with_a_sentence(spec, sentence):
     assert not world.created
 
 
+def test_a_size_that_was_edited_into_nonsense_ends_the_job_at_its_next_attempt():
+    world = World(make_job())
+    world.partition()
+    world.train()
+    world.job.spec.shm_size = "1e999999999"
+    world.end("g-worker-0", 137)
+    world.settle()
+    failed = world.job.status.get("Failed")
+    assert (failed.reason, "the size of /dev/shm" in failed.message) == ("InvalidSpec", True)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/", "//", "/etc", "/etc/dgl", "/etc/dgl/", "/etc//dgl/parts", "/etc/dglrun", "/opt/dglrun/x"),
+        *("/dev/shm", "/dev", "/dgl_workspace", "/dgl_workspace/output", "/data/../etc/dgl"),
+    ],
+)
+def test_parts_over_or_within_a_folder_of_the_operators_own_are_refused(path):
+    (problem,) = problems(make_job(storage={"mountPath": path}))
+    assert problem.startswith(f"storage.mountPath {path} lies over or within /")
+
+
+@pytest.mark.parametrize("path", ["/dgl_workspace/workload", "/etc/dgl2", "/dgl_workspace/out", "/data/"])
+def test_parts_may_be_mounted_anywhere_else(path):
+    assert problems(make_job(storage={"mountPath": path})) == []
+
+
 @pytest.mark.parametrize(
     "spec",
     [
         {},
         {"partitionMode": "DGL-API"},
         {"numPartitions": 2},
+        {"storage": {**CLAIM, "claimName": "parts-1.of.2"}, "output": {"claimName": "0"}},
         {"storage": CLAIM, "dispatch": {"mode": "Volume"}},
         {"dispatch": {"mode": "Pull"}},
         {"partitionMode": "Skip", "storage": {**CLAIM, "existing": True}},

@@ -36,8 +36,10 @@ def build(pod: RawPod, ctx: PodContext) -> None:
         _launcher(pod, ctx, main)
     merge_env(main, main_env(ctx))
     add_shm(pod, main, ctx.spec.shm_size)
-    main.data.setdefault("terminationMessagePolicy", "FallbackToLogsOnError")
+    for each in (main, *pod.init_containers):  # those whose end may decide
+        each.data.setdefault("terminationMessagePolicy", "FallbackToLogsOnError")
     _shut_out(pod)
+    _name_peers(pod)
 
 
 def _worker(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
@@ -97,3 +99,9 @@ def _shut_out(pod: RawPod) -> None:
     if not pod.spec.get("serviceAccountName"):
         pod.spec.setdefault("automountServiceAccountToken", False)
     pod.spec.setdefault("enableServiceLinks", False)
+
+
+def _name_peers(pod: RawPod) -> None:
+    """On the node's network the default dnsPolicy would not know the cluster's names, by which pods meet."""
+    if pod.spec.get("hostNetwork") and not pod.spec.get("dnsPolicy"):
+        pod.spec["dnsPolicy"] = "ClusterFirstWithHostNet"

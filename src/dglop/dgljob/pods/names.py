@@ -10,6 +10,7 @@ __all__ = (
     "FETCH",
     "OUTPUT_DIR",
     "OWN_CONTAINERS",
+    "OWN_PATHS",
     "OWN_VOLUME_PREFIX",
     "RESERVED_PATHS",
     "SECRET_DIR",
@@ -31,6 +32,7 @@ SECRET_DIR = "/etc/dglrun"  # noqa: S105 - a folder, not a secret
 OUTPUT_DIR = "/dgl_workspace/output"
 SHM_DIR = "/dev/shm"  # noqa: S108 - a mount point inside the pod
 RESERVED_PATHS = (contract.RUN_DIR, ZIPAPP_DIR, SECRET_DIR)
+OWN_PATHS = (*RESERVED_PATHS, OUTPUT_DIR, SHM_DIR)
 
 OWN_VOLUME_PREFIX = "dglop-"
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from dglop.dgljob.pods.names import SHM_DIR, Volume
 from dglop.dgljob.quantities import half
+from dglop.errors import SchemaError
 from dglop.runtime.api import RawContainer, RawPod, parse_quantity
 
 __all__ = ("add_shm", "shm_size")
@@ -27,11 +28,17 @@ def shm_size(wanted: str | None, memory_limit: Any) -> str | None:
 
 
 def add_shm(pod: RawPod, main: RawContainer, wanted: str | None) -> None:
-    """Mounts a memory-backed /dev/shm into `main`; a mount of the user's own there is respected."""
+    """Mounts a memory-backed /dev/shm into `main`; a mount of the user's own there is respected.
+
+    Raises SchemaError where its size cannot be told.
+    """
     if main.has_mount(SHM_DIR):
         return
     limits = (main.data.get("resources") or {}).get("limits") or {}
-    size = shm_size(wanted, limits.get("memory"))
+    try:
+        size = shm_size(wanted, limits.get("memory"))
+    except ValueError as problem:
+        raise SchemaError(f"the size of {SHM_DIR}: {problem}") from problem
     if size is None:
         return
     pod.volume(Volume.SHM, {"emptyDir": {"medium": "Memory", "sizeLimit": size}})

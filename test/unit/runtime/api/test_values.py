@@ -2,9 +2,11 @@
 """Times, quantities, roles and owner references."""
 
 from datetime import UTC, datetime, timedelta, timezone
-from decimal import Decimal
+from decimal import Context, Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dglop.errors import SchemaError
 from dglop.runtime.api import (
@@ -57,6 +59,31 @@ def test_quantities_are_read(text: str | int, value: str) -> None:
 def test_nonsense_is_no_quantity(text: str) -> None:
     with pytest.raises(ValueError, match="no resource quantity"):
         parse_quantity(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1e999999999", "1e800000", "1e-999999999", "1" * 5000, "1e" + "9" * 5000, "16Ei", "1e-10", 2**63],
+)
+def test_a_quantity_that_kubernetes_cannot_hold_is_refused_in_words(text: str | int) -> None:
+    with pytest.raises(ValueError, match="no resource quantity") as refused:
+        parse_quantity(text)
+    assert len(str(refused.value)) < 200
+
+
+@given(
+    st.from_regex(r"[+-]?[0-9]{0,80}\.?[0-9]{0,80}([eE][+-]?[0-9]{1,5000}|[KMGTPE]i|[numkMGTPE]?)")
+    | st.text()
+    | st.integers()
+    | st.floats()
+)
+def test_any_text_is_a_quantity_within_bounds_or_is_refused(text: str | float) -> None:
+    try:
+        found = parse_quantity(text)
+    except ValueError:
+        return
+    assert abs(found) < 2**63
+    assert found == found.quantize(Decimal("1e-9"), context=Context(prec=60))
 
 
 def test_a_role_has_a_namespace_and_a_cluster_role_none() -> None:
