@@ -141,10 +141,11 @@ class Bringup:
         kubectl(paths)
 
     def _start_all(self, note: Callable[[str], None]) -> None:
+        is_running = self._daemons.alive("containerd") is not None
         for name in ("etcd", "kube-apiserver", "containerd"):
             self._start(name)
         note("starting containerd")
-        self._prepare_containerd()
+        self._prepare_containerd(is_running=is_running)
         note("starting the API server")
         self._ready("kube-apiserver")
         for name in ("addons.yaml", "fake-node.yaml"):
@@ -163,10 +164,13 @@ class Bringup:
         part: Part = self._parts[name]
         self._daemons.ready(name, lambda: not part.health or answers(part.health))
 
-    def _prepare_containerd(self) -> None:
-        """Have it run without containers of an earlier cluster, and with the pause image."""
+    def _prepare_containerd(self, *, is_running: bool) -> None:
+        """Have it run without containers of an earlier cluster, and with the pause image.
+
+        One that was running keeps its containers: a kubelet that alone was killed takes them over again.
+        """
         self._daemons.ready("containerd", self.containerd.ready)
-        if self._daemons.alive("kubelet") is None and self.containerd.clear():
+        if not is_running and self._daemons.alive("kubelet") is None and self.containerd.clear():
             self._daemons.stop("containerd")  # it read at its start what has just been removed
             self._start("containerd")
             self._daemons.ready("containerd", self.containerd.ready)

@@ -184,11 +184,12 @@ def test_a_cluster_that_was_killed_without_warning_comes_back_clean(second: Seco
 def test_a_part_that_was_killed_comes_back_and_pods_stay(second: Second) -> None:
     second.cluster("up")
     second.run_pod()
-    uid = second.kubectl("get", "pod", "waits", "-o", "jsonpath={.metadata.uid}")
+    life = "jsonpath={.metadata.uid} {.status.containerStatuses[0].containerID}"
+    before = second.kubectl("get", "pod", "waits", "-o", life)
     for name in ("kubelet", "kube-apiserver"):
         os.kill(json.loads((second.cache / f"cluster/pids/{name}.json").read_text())["pid"], signal.SIGKILL)
     second.cluster("up")
-    assert second.kubectl("get", "pod", "waits", "-o", "jsonpath={.metadata.uid}") == uid
+    assert second.kubectl("get", "pod", "waits", "-o", life) == before
     pids = sorted(second.pids())
     second.cluster("up")
     assert sorted(second.pids()) == pids
