@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from dglop.errors import ConfigError
+from dglop.errors import ConfigError, NoKindMatchError
 from dglop.runtime.api import CustomResource, Resource, crd_manifest
 from dglop.runtime.clock import within
 
@@ -22,6 +22,7 @@ __all__ = ("install_crds", "is_established", "versions_of")
 
 CRD = Resource("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False)
 ESTABLISH_SECONDS = 30.0
+_ASK_AGAIN_SECONDS = 0.1
 
 
 def is_established(crd: dict[str, Any]) -> bool:
@@ -42,16 +43,31 @@ async def install_crds(client: Client, kinds: Iterable[type], clock: Clock) -> l
     for versions in versions_of(kinds):
         crd = await client.apply(crd_manifest(*versions))
         name = crd["metadata"]["name"]
-        if not is_established(crd):
-            try:
-                await within(clock, ESTABLISH_SECONDS, _wait_established(client, name))
-            except TimeoutError as error:
-                raise ConfigError(
-                    f"the API server does not serve {name} after {ESTABLISH_SECONDS:g} s; "
-                    f"`kubectl describe crd {name}` says why"
-                ) from error
+        try:
+            await within(clock, ESTABLISH_SECONDS, _wait_served(client, crd, versions, clock))
+        except TimeoutError as error:
+            raise ConfigError(
+                f"the API server does not serve {name} after {ESTABLISH_SECONDS:g} s; "
+                f"`kubectl describe crd {name}` says why"
+            ) from error
         names.append(name)
     return names
+
+
+async def _wait_served(
+    client: Client, crd: dict[str, Any], versions: tuple[type[CustomResource[Any, Any]], ...], clock: Clock
+) -> None:
+    """Established, and in discovery too: that is told a moment later, and nothing tells of it."""
+    if not is_established(crd):
+        await _wait_established(client, crd["metadata"]["name"])
+    for each in versions:
+        kind = each.resource
+        while True:
+            try:
+                await client.mapper.resource(kind.kind, group=kind.group, version=kind.version)
+                break
+            except NoKindMatchError:
+                await clock.sleep(_ASK_AGAIN_SECONDS)
 
 
 def versions_of(kinds: Iterable[type]) -> list[tuple[type[CustomResource[Any, Any]], ...]]:
