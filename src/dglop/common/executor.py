@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from dglop.common.constants import POD, SERVICE
+from dglop.common.constants import LABEL_JOB_NAME, POD, SERVICE
 from dglop.common.reasons import Reason
 from dglop.common.watching import SERVICES, ExpectationKey
 from dglop.errors import (
@@ -186,9 +187,22 @@ class Executor:
             return False
         owners = found["metadata"].get("ownerReferences") or []
         if any(each.get("uid") == self._job.uid for each in owners):
-            return True
+            return await self._is_visible(manifest, found, what)
         owner = next((f"{each.get('kind')} {each.get('name')}" for each in owners), "nobody")
         self.report.blocked.append(f"{what} exists already and belongs to {owner}, not to this job")
+        return False
+
+    async def _is_visible(self, manifest: dict[str, Any], found: dict[str, Any], what: str) -> bool:
+        """A pod of ours without the label by which it is watched is never seen again: it has to make room."""
+        wanted = manifest["metadata"]["labels"].get(LABEL_JOB_NAME)
+        has = (found["metadata"].get("labels") or {}).get(LABEL_JOB_NAME)
+        if manifest["kind"] != "Pod" or has == wanted:
+            return True
+        lost = f"{what} has lost its label {LABEL_JOB_NAME}"
+        self.report.blocked.append(f"{lost}: it is deleted and made again")
+        with suppress(NotFoundError, ConflictError):
+            name, place = found["metadata"]["name"], found["metadata"]["namespace"]
+            await self._client.delete(POD, name, place, uid=found["metadata"]["uid"])
         return False
 
     async def _delete_pod(self, doomed: DeletePod) -> None:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from dglop.common.actions import Plan
+from dglop.common.actions import CreatePod, Plan
+from dglop.common.constants import LABEL_JOB_NAME
 from dglop.common.executor import Executor
 from dglop.common.memory import JobMemory
 from dglop.runtime.client import Client, ClientConfig
 from dglop.runtime.expectations import Expectations
 from dglop.testing.scripted import ScriptedServer
-from dglop.testing.scripted_replies import answer
+from dglop.testing.scripted_replies import answer, status
 
 if TYPE_CHECKING:
     from dglop.runtime.context import Context
@@ -47,3 +48,24 @@ async def test_an_object_that_was_deleted_while_pods_wait_for_it_is_made_again_a
             executor = Executor(ctx, job, Expectations(lambda: 0.0), memory)
             await executor.create(Plan(status=job.status, objects=(SECRET,), recheck=recheck))
             assert (len(server.requests), executor.report.remade) == (asked, told)
+
+
+async def test_a_pod_of_ours_that_lost_its_label_makes_room_for_one_that_is_seen(make_job):
+    job = make_job()
+    owners = [{"uid": job.uid}]
+    manifest = _pod(labels={LABEL_JOB_NAME: "g"}, ownerReferences=owners)
+    unseen = _pod(labels={}, uid="uid-old", ownerReferences=owners)
+    async with ScriptedServer() as server, await Client.connect(ClientConfig(host=server.url)) as client:
+        server.on(lambda asked: asked.method == "POST", status(409, "AlreadyExists"))
+        server.on(lambda asked: asked.method == "GET", answer(unseen))
+        server.on(lambda asked: asked.method == "DELETE", answer(unseen))
+        ctx = cast("Context", SimpleNamespace(client=client, cached=lambda *_: None))
+        executor = Executor(ctx, job, Expectations(lambda: 0.0), JobMemory("uid-g"))
+        await executor.create(Plan(status=job.status, creates=(CreatePod("worker", 0, manifest),)))
+        *_, deletion = (each for each in server.requests if each.method == "DELETE")
+    assert (deletion.method, deletion.json()["preconditions"]["uid"]) == ("DELETE", "uid-old")
+    assert "lost its label" in executor.report.blocked[0]
+
+
+def _pod(**metadata):
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "t", **metadata}}

@@ -3,12 +3,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from dglop.common.views import PodView
 from dglop.testing.builders import make_pod_wire
 
-LOST = {"phase": "Failed", "exit_code": 137, "reason": "ContainerStatusUnknown", "restarts": 1}
+LOST: dict[str, Any] = {
+    "phase": "Failed",
+    "exit_code": 137,
+    "reason": "ContainerStatusUnknown",
+    "restarts": 1,
+}
 
 
 def test_a_node_that_loses_the_containers_of_a_whole_gang_costs_one_restart(simulate):
