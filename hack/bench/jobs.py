@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""200 jobs of three pods on the fake node: ours, the peer's, and the same pods made by no operator."""
+"""200 jobs of three pods on the fake node: ours, the peer's, and pods made by no operator."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dglop.runtime.api import Resource
 from dglop.runtime.client import Client, ClientConfig
+from hack.bench.copies import copies
 from hack.bench.cost import cost_section, take_cost
 from hack.bench.figures import megabytes, middle, ratio, seconds
-from hack.bench.load import AT_ONCE, Timing, run_load
+from hack.bench.load import AT_ONCE, POD, Timing, run_load
 from hack.bench.namespaces import fresh_namespace
 from hack.bench.ours import deployment_paused, our_operator
 from hack.bench.peer import PEER_NOTES, peer_installed, peer_operator
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from hack.stack import Stack
 
 __all__ = ("JobsBench", "Sample", "Side", "section")
+
+_WARM_UP = "warm-up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,31 +72,48 @@ class JobsBench:
         config = ClientConfig(kubeconfig=str(self._stack.kubeconfig))
         with deployment_paused(self._stack) as deployment:
             async with await Client.connect(config) as client:
+                ours = self._our_side(deployment)
+                if "bare" in self._options.sides:
+                    await self._bare(client)
                 if "plain" in self._options.sides:
-                    await self._plain(client)
+                    await self._plain(client, ours)
                 if "ours" in self._options.sides:
-                    await self._ours(client, deployment)
+                    await self._run_side(client, ours)
                 if "peer" in self._options.sides:
                     await self._peer(client)
         costs = {side: found[-1].cost for side, found in self._samples.items()}
         return [section(self._samples, self._options), cost_section(costs)]
 
-    async def _plain(self, client: Client) -> None:
-        names = self._names("plain")
-        for turn in range(self._options.repeat):
-            with self._report.step(f"plain {turn + 1}") as step:
-                async with fresh_namespace(client, f"dglop-bench-plain-{turn}") as namespace:
-                    pods = [plain_pod(each, index, namespace) for each in names for index in range(PODS_EACH)]
-                    before = await take_cost(client)
-                    timing = await run_load(client, namespace, pods, note=step.note)
-                    cost = (await take_cost(client)).since(before)
-                    self._samples.setdefault("plain", []).append(Sample(timing, cost))
-
-    async def _ours(self, client: Client, deployment: dict[str, Any]) -> None:
+    def _our_side(self, deployment: dict[str, Any]) -> Side:
         start = partial(our_operator, self._stack, deployment, self._options.folder)
-        side = Side("ours", Resource("kubeflow.org", "v1alpha1", "DGLJob", "dgljobs"), dgl_job, start)
+        return Side("ours", Resource("kubeflow.org", "v1alpha1", "DGLJob", "dgljobs"), dgl_job, start)
+
+    async def _bare(self, client: Client) -> None:
+        """Pods of a job's name and nothing else: what the cluster does in the best case."""
+        names = self._names("bare")
         for turn in range(self._options.repeat):
-            await self._run_side(client, side, turn)
+            async with fresh_namespace(client, f"dglop-bench-bare-{turn}") as namespace:
+                pods = [plain_pod(each, index, namespace) for each in names for index in range(PODS_EACH)]
+                await self._create(client, "bare", turn, pods)
+
+    async def _plain(self, client: Client, side: Side) -> None:
+        """The pods that our jobs have, without the jobs: those of one are read, and created anew for all."""
+        for turn in range(self._options.repeat):
+            async with fresh_namespace(client, f"dglop-bench-plain-{turn}", parts_volume) as namespace:
+                async with side.start() as (program, health):
+                    await program.ready(health)
+                    await run_load(
+                        client, namespace, [side.make(_WARM_UP, namespace)], resource=side.resource
+                    )
+                    pods = json.loads(await client.raw("GET", POD.path(namespace)))["items"]
+                await self._create(client, "plain", turn, copies(pods, _WARM_UP, self._names("plain")))
+
+    async def _create(self, client: Client, name: str, turn: int, pods: list[dict[str, Any]]) -> None:
+        with self._report.step(f"{name} {turn + 1}") as step:
+            before = await take_cost(client)
+            timing = await run_load(client, pods[0]["metadata"]["namespace"], pods, note=step.note)
+            cost = (await take_cost(client)).since(before)
+            self._samples.setdefault(name, []).append(Sample(timing, cost))
 
     async def _peer(self, client: Client) -> None:
         with self._report.step("peer") as step:
@@ -101,10 +122,13 @@ class JobsBench:
         start = partial(peer_operator, self._stack, build, self._options.folder)
         side = Side("peer", Resource("kubeflow.org", "v1", "PyTorchJob", "pytorchjobs"), pytorch_job, start)
         with peer_installed(self._stack, build):
-            for turn in range(self._options.repeat):
-                await self._run_side(client, side, turn)
+            await self._run_side(client, side)
 
-    async def _run_side(self, client: Client, side: Side, turn: int) -> None:
+    async def _run_side(self, client: Client, side: Side) -> None:
+        for turn in range(self._options.repeat):
+            await self._run(client, side, turn)
+
+    async def _run(self, client: Client, side: Side, turn: int) -> None:
         """Start the operator, let it do one job, then measure it with all the others."""
         with self._report.step(f"{side.name} {turn + 1}") as step:
             async with (
@@ -112,7 +136,7 @@ class JobsBench:
                 side.start() as (program, health),
             ):
                 await program.ready(health)
-                jobs = [side.make(each, namespace) for each in ("warm-up", *self._names(side.name))]
+                jobs = [side.make(each, namespace) for each in (_WARM_UP, *self._names(side.name))]
                 await run_load(client, namespace, jobs[:1], resource=side.resource, note=step.note)
                 cost, before = await take_cost(client), program.usage()
                 timing = await run_load(client, namespace, jobs[1:], resource=side.resource, note=step.note)
@@ -127,10 +151,12 @@ class JobsBench:
 
 def section(samples: dict[str, list[Sample]], options: Options) -> Section:
     """The table of medians, with the ratios that the targets speak of."""
+    pods = options.jobs * PODS_EACH
     titles = {
         "ours": "dglop, DGLJob",
         "peer": "training-operator, PyTorchJob, its own defaults",
-        "plain": f"no operator: {options.jobs * PODS_EACH} pods created by our client, {AT_ONCE} at a time",
+        "plain": f"no operator: the {pods} pods of those DGLJobs, created by our client, {AT_ONCE} at a time",
+        "bare": f"no operator: {pods} pods of one container and no volume, likewise",
     }
     rows = [_row(titles[side], samples[side]) for side in titles if side in samples]
     wall = {side: middle(each.timing.wall for each in found) for side, found in samples.items()}
@@ -139,7 +165,10 @@ def section(samples: dict[str, list[Sample]], options: Options) -> Section:
         "each operator is a host process under its own service account and RBAC, warmed by one job",
         "CPU and RSS are the operator's alone; the machine's CPU is that of all who share its cores",
     ]
-    for side, what, target in (("peer", "training-operator", "0.20"), ("plain", "plain creation", "2.00")):
+    for side, what, target in (
+        ("peer", "training-operator", "0.20"),
+        ("plain", "plain creation of its pods", "2.00"),
+    ):
         if "ours" in wall and side in wall:
             share = ratio(wall["ours"], wall[side])
             notes.append(f"**dglop / {what}: {share}** (target with 200 jobs: at most {target})")

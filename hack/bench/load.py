@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from dglop.runtime.client import Client
 
-__all__ = ("AT_ONCE", "Timing", "run_load")
+__all__ = ("AT_ONCE", "POD", "Timing", "run_load")
 
 AT_ONCE = 16
-_POD = Resource("", "v1", "Pod", "pods")
+POD = Resource("", "v1", "Pod", "pods")
 _WATCH = {"watch": "true"}
 _QUIET_SECONDS = 120.0
 _ASK_AGAIN_SECONDS = 0.25
@@ -50,7 +50,7 @@ async def run_load(
     namespace: str,
     manifests: Sequence[dict[str, Any]],
     *,
-    note: Callable[[str], None],
+    note: Callable[[str], None] = lambda _text: None,
     resource: Resource | None = None,
 ) -> Timing:
     """
@@ -67,7 +67,7 @@ async def run_load(
     load = _Load(client, namespace, observer, note, len(jobs))
     before = _busy()
     async with asyncio.timeout(_LIMIT_SECONDS), asyncio.TaskGroup() as group:
-        watches = [group.create_task(load.watch(_POD, observer.pod_event))]
+        watches = [group.create_task(load.watch(POD, observer.pod_event))]
         if resource is not None:
             watches.append(group.create_task(load.watch(resource, observer.job_event)))
         submitted = await load.submit(manifests)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ("BENCHES", "SIDES", "Options", "parse")
 
 BENCHES = ("jobs", "start", "demo", "images")
-SIDES = ("ours", "peer", "plain")
+SIDES = ("ours", "peer", "plain", "bare")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hack.bench.copies import copies
 from hack.bench.cost import Cost, cost_section, parse_requests
 from hack.bench.identity import as_account
 from hack.bench.jobs import Sample, section
@@ -61,6 +62,20 @@ def test_a_plain_pod_is_known_by_its_jobs_label() -> None:
     assert plain_pod("j", 1, "n")["metadata"]["labels"] == {JOB_LABEL: "j"}
 
 
+def test_a_copy_of_a_pod_has_all_that_the_jobs_own_has_but_what_others_put_in() -> None:
+    own = {"name": "warm-up-worker-0", "labels": {JOB_LABEL: "warm-up"}, "namespace": "n"}
+    theirs = {"uid": "u", "resourceVersion": "7", "managedFields": [{}], "ownerReferences": [{"uid": "j"}]}
+    spec = {"containers": [{"env": [{"name": "DGLJOB_NAME", "value": "warm-up"}]}], "nodeName": "kwok"}
+    made = copies([{"metadata": own | theirs, "spec": spec, "status": {}}], "warm-up", ("a", "b"))
+    assert [each["metadata"]["name"] for each in made] == ["a-worker-0", "b-worker-0"]
+    assert made[1] == {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "b-worker-0", "labels": {JOB_LABEL: "b"}, "namespace": "n"},
+        "spec": {"containers": [{"env": [{"name": "DGLJOB_NAME", "value": "b"}]}]},
+    }
+
+
 def test_claim_and_volume_name_each_other() -> None:
     volume, claim = parts_volume("n")
     assert claim["spec"]["volumeName"] == volume["metadata"]["name"]
@@ -103,7 +118,7 @@ def test_the_table_of_jobs_tells_the_ratios_of_the_medians() -> None:
 
     text = section({"ours": timed(13, 12, 99), "peer": timed(65), "plain": timed(6.5)}, parse([])).markdown()
     assert "dglop / training-operator: 0.20" in text
-    assert "dglop / plain creation: 2.00" in text
+    assert "dglop / plain creation of its pods: 2.00" in text
     assert "13.0 s (12.0 s to 99.0 s)" in text
     assert "client limits of 20 requests/s" in text
 
