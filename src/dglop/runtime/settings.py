@@ -49,6 +49,8 @@ class Settings(BaseSettings):
     """Seconds that work in progress gets to finish after SIGTERM."""
     cache_sync_seconds: float = Field(120.0, gt=0)
     """Seconds that the first lists may take before the program gives up."""
+    cache_resync_seconds: float = Field(36_000.0, ge=0)
+    """Seconds, a tenth more or less, after which every object is reconciled again unasked; 0 is never."""
     install_crds: bool = False
     """Apply the CRDs of the program's own kinds at start."""
 

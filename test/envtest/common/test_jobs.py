@@ -172,3 +172,23 @@ async def test_transitions_are_told_as_events(world: World):
     await world.set_pod("g-worker-0", "Failed", exit_code=1)
     wanted = {"TestJobCreated", "TestJobRunning", "TestJobFailed"}
     await world.until(lambda: wanted == set(world.event_reasons()))
+
+
+async def test_a_resync_of_a_job_that_has_not_changed_writes_nothing(world: World):
+    await world.submit()
+    await world.run_all(2)
+    await world.until(lambda: world.is_true("Running"))
+    (controller,), cache = world.manager.controllers, world.manager.cache
+    await controller.queue.wait_idle()
+    before = {kind: await _versions(world, kind) for kind in (ToyJob.resource, POD, SERVICE)}
+    reconciled = world.reconciled()
+    for informer in cache.informers:
+        await informer.resync()
+    await controller.queue.wait_idle()
+    assert world.reconciled() > reconciled
+    assert {kind: await _versions(world, kind) for kind in before} == before
+
+
+async def _versions(world: World, kind: Resource) -> dict[str, str]:
+    listed = [each["metadata"] for each in await world.client.list(kind, world.namespace)]
+    return {each["name"]: each["resourceVersion"] for each in listed}

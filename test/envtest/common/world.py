@@ -75,6 +75,12 @@ class World:
             return []
         return [each.to_dict()["reason"] for each in self.manager.cache.list(EVENT, self.namespace)]
 
+    def reconciled(self) -> float:
+        """How often jobs were reconciled, with whatever result."""
+        name = "controller_runtime_reconcile_total"
+        families = self.manager.metrics.registry.collect()
+        return sum(each.value for family in families for each in family.samples if each.name == name)
+
     async def set_pod(self, name: str, phase: str = "Running", **state: Any) -> None:
         ready = phase == "Running"
         status = {"phase": phase, "containerStatuses": [container_status(ready=ready, **state)]}
