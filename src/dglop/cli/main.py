@@ -56,8 +56,11 @@ def _crd(words: list[str]) -> int:
     return run(words)
 
 
-def _version(words: list[str]) -> int:  # noqa: ARG001 - all commands look alike
+def _version(words: list[str]) -> int:
     from importlib.metadata import version  # noqa: PLC0415 - see main
 
+    if words:
+        sys.stderr.write(f"dglop version takes no options, but got {' '.join(words)}\n")
+        return 2
     sys.stdout.write(f"dglop {version('dglop')}\n")
     return 0

@@ -6,9 +6,11 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from dglop.common.constants import LABEL_JOB_NAME, POD, SERVICE
+from dglop.common.ignored import ignored_field
 from dglop.common.reasons import Reason
 from dglop.common.watching import SERVICES, ExpectationKey
 from dglop.errors import (
@@ -96,6 +98,7 @@ class Executor:
     async def create(self, plan: Plan) -> None:
         """Objects, then Services, then pods; what comes first must be there before the next."""
         self._memory.begin(plan.status.attempt)
+        self._memory.ignored.begin(plan.status.observed_spec_hash)
         await _together(self._create_object, plan.objects)
         if not plan.recheck:
             self.report.remade.clear()  # they were made for the first time
@@ -114,13 +117,18 @@ class Executor:
         key = (self._job.uid, create.role.lower())
         self._expectations.expect(key, creations=[create.name])
         try:
-            await self._client.create(create.manifest)
+            await self._client.with_warnings(partial(self._heed, create)).create(create.manifest)
         except ApiError as error:
             if not _may_have_happened(error):
                 self._expectations.creation_failed(key, create.name)
             await self._judge(error, create.manifest)
         else:
             self.report.created += 1
+
+    def _heed(self, create: CreatePod, warning: str) -> None:
+        """Nobody who looks at the job sees the server's warnings about its pods."""
+        if found := ignored_field(warning, create.manifest):
+            self._memory.ignored.add(create.role, found)
 
     def _stranger(self, create: CreatePod) -> str:
         """Who has the pod's name already, as far as the cache knows: it need not be tried then."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dglop.common.backoff import Backoff
+from dglop.common.ignored import IgnoredFields
 from dglop.common.stuck import PATIENCE
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class JobMemory:
         attempt: the attempt that they were created in.
         checked: when they were last forgotten in order to be asked for again (monotonic seconds).
         trouble: why children cannot be created now: a reason and a sentence.
+        ignored: fields of the templates that the API server does not know.
     """
 
     uid: str
@@ -35,6 +37,7 @@ class JobMemory:
     checked: float = -math.inf
     trouble: tuple[str, str] | None = None
     backoff: Backoff = field(default_factory=Backoff)
+    ignored: IgnoredFields = field(default_factory=IgnoredFields)
 
     def begin(self, attempt: int) -> None:
         """Forget the objects where the attempt is a new one: what was deleted since is made again."""

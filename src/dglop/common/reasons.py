@@ -50,6 +50,7 @@ class Reason(StrEnum):
     RESOURCE_EXISTS = "ErrResourceExists"
     OBJECT_LOST = "ObjectLost"
     SPEC_CHANGE_IGNORED = "SpecChangeIgnored"
+    TEMPLATE_FIELD_IGNORED = "TemplateFieldIgnored"
     POD_RESTART_POLICY = "SetPodTemplateRestartPolicy"
 
 

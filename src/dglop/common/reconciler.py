@@ -96,6 +96,7 @@ class JobReconciler(Generic[JobT]):
             made = fail_plan(job, observed, ctx.now(), self.kind, report.refused)
         self._show_trouble(job, made, memory, ctx)
         self._tell(job, made, report, ctx)
+        self._tell_ignored(job, memory, ctx)
         held = self._pace.wait(job.uid, job.status, made.status, self._monotonic())
         if not held and made.status != job.status:
             ctx.on_written(lambda: self._pace.wrote(job.uid, self._monotonic()))
@@ -168,6 +169,18 @@ class JobReconciler(Generic[JobT]):
         metrics.pods(job.namespace, created=report.created, deleted=report.deleted, refused=int(refused))
         # A status write that conflicts is planned again, and must not be counted twice.
         ctx.on_written(lambda: metrics.jobs(made.counters, job.namespace))
+
+    def _tell_ignored(self, job: JobT, memory: JobMemory, ctx: Context) -> None:
+        untold = memory.ignored.untold()
+        for role, fields in untold.items():
+            note = (
+                f"fields in the template of {role} are ignored, since no pod has such a field: "
+                f"{', '.join(fields)}; look for misspelt names"
+            )
+            ctx.event(job, Reason.TEMPLATE_FIELD_IGNORED, note, type="Warning", action="Create")
+        if untold:
+            # Not at once: where the status cannot be written, the events are not sent either.
+            ctx.on_written(memory.ignored.told)
 
     def _next(self, job: JobT, made: Plan, memory: JobMemory, roles: list[str], held: float) -> Result | None:
         waits = [timedelta(seconds=held)] if held else []

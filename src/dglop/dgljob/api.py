@@ -17,7 +17,9 @@ _COLUMNS = {
     "Mode": Column(".spec.partitionMode", priority=1),
     "Attempt": Column(".status.attempt", "integer", priority=1),
     "Disruptions": Column(".status.disruptionCount", "integer", priority=1),
-    "Reason": Column(".status.lastFailure.reason", priority=1),
+    # why it has failed, which need not come from a pod: a wrong spec or a deadline has no last failure
+    "Reason": Column('.status.conditions[?(@.type=="Failed")].reason', priority=1),
+    "Last Failure": Column(".status.lastFailure.reason", priority=1),
     "Age": Column(".metadata.creationTimestamp", "date"),
 }
 

@@ -5,6 +5,7 @@ from pydantic import Field
 
 from dglop.dgljob.options import DEFAULT_IMAGE
 from dglop.dgljob.rbac import LEASE
+from dglop.runtime.bind import Bind
 from dglop.runtime.settings import Settings
 
 __all__ = ("OperatorSettings",)
@@ -17,7 +18,7 @@ class OperatorSettings(Settings):
     """Name of the lease."""
     delivery_image: str = DEFAULT_IMAGE
     """The operator's own image, from which dglrun is copied into the pods of jobs."""
-    progress_bind: str = ":8082"
+    progress_bind: Bind = ":8082"
     """Address where jobs post their progress; 0 turns it off."""
     progress_url: str = ""
     """How pods reach the progress address, such as http://dglop-progress.dglop-system.svc:8082."""

@@ -18,6 +18,7 @@ USAGE = """usage: dglrun.pyz COMMAND
   serve                       serve the parts to the job's Workers
   fetch                       bring this Worker's part, verified
   worker -- COMMAND...        meet the other Workers, run servers and trainers, fail once
+  partition-dataset           what partition runs where it is given no command
   progress PERCENT [SECONDS_LEFT] [NAME=VALUE...]   say how far the training is
   --version"""
 

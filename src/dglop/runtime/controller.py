@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dglop.runtime.invoke import Reconciler
     from dglop.runtime.metrics import Metrics
     from dglop.runtime.predicate import Predicate
+    from dglop.runtime.queue import RateLimiter
     from dglop.runtime.reconcile import Request
 
     Indexes = Mapping[Kind, Mapping[str, Callable[[Cached], Iterable[str]]]]
@@ -54,6 +55,7 @@ class Controller(Generic[T]):
         reconcile_timeout: timedelta | None = None,
         on_gone: Callable[[Request], object] | None = None,
         indexes: Indexes | None = None,
+        rate_limiter: RateLimiter[Request] | None = None,
         select: Callable[[Kind, str], None],
         rules: Sequence[Rule] = (),
     ) -> None:
@@ -67,7 +69,9 @@ class Controller(Generic[T]):
         self.reconcile_timeout = reconcile_timeout
         self.on_gone = on_gone or getattr(reconcile, "gone", None)
         self.on_unreadable = getattr(reconcile, "unreadable", None)
-        self.queue: WorkQueue[Request] = WorkQueue(clock, metrics=self._queue_metrics(metrics, name))
+        self.queue: WorkQueue[Request] = WorkQueue(
+            clock, limiter=rate_limiter, metrics=self._queue_metrics(metrics, name)
+        )
         self.rules = tuple(rules)
         self._predicates = predicates
         self._indexes: dict[Resource, dict[str, Any]] = {

@@ -13,20 +13,30 @@ if TYPE_CHECKING:
     from dglop.runtime.api import Resource
     from dglop.runtime.cache import Cached
 
-__all__ = ("LOW_PRIORITY", "Handler", "for_object", "for_owner", "mapped", "priority_of")
+__all__ = (
+    "LOW_PRIORITY",
+    "NORMAL_PRIORITY",
+    "Handler",
+    "for_object",
+    "for_owner",
+    "mapped",
+    "priority_of",
+)
 
 LOW_PRIORITY = -100
+NORMAL_PRIORITY = 0
+"""Said of every change, since it also raises what a resync has queued already."""
 
 Handler: TypeAlias = Callable[[Event], Iterable[Request]]
 
 
-def priority_of(event: Event) -> int | None:
+def priority_of(event: Event) -> int:
     """Low for what the first list or a resync brings, so that real changes overtake it."""
     if isinstance(event, Created):
-        return LOW_PRIORITY if event.is_initial else None
+        return LOW_PRIORITY if event.is_initial else NORMAL_PRIORITY
     if isinstance(event, Updated):
-        return LOW_PRIORITY if event.is_resync else None
-    return None
+        return LOW_PRIORITY if event.is_resync else NORMAL_PRIORITY
+    return NORMAL_PRIORITY
 
 
 def for_object(event: Event) -> list[Request]:

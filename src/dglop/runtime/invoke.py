@@ -27,6 +27,10 @@ It gets the object as the cache has it, never what happened to it. It changes `o
 is written once after it returned; changes of spec and metadata are not written. Returning None or an empty
 Result means done until something changes; raising means trying again after a back-off, TerminalError not
 trying again. It may be called at any time, so it must come to the same state from wherever it was stopped.
+
+It may be an object with more methods: `setup(controller)` is called when the controller is made,
+`gone(request)` when an object is no more, and `unreadable(cached, error, ctx)`, a coroutine function, is
+awaited for an object that does not fit its kind.
 """
 
 

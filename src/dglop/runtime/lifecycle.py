@@ -149,6 +149,7 @@ class Lifecycle:
             metrics=manager.metrics.cache,
             clock=manager.clock,
             log=self._log,
+            resync_seconds=settings.cache_resync_seconds,
         )
         recorder = EventRecorder(
             client,

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from dglop.runtime.invoke import Reconciler
     from dglop.runtime.log import Log
     from dglop.runtime.predicate import Predicate
+    from dglop.runtime.queue import RateLimiter
     from dglop.runtime.reconcile import Request
     from dglop.runtime.runnable import Runnable
     from dglop.runtime.source import Channel, Owned, Watch
@@ -104,15 +105,15 @@ class Manager:
         reconcile_timeout: timedelta | None = None,
         on_gone: Callable[[Request], object] | None = None,
         indexes: Indexes | None = None,
+        rate_limiter: RateLimiter[Request] | None = None,
         rules: Sequence[Rule] = (),
     ) -> Controller[T]:
         """
         Have *reconcile* called for each object of *kind*, and again when what it owns or watches changes.
 
-        *reconcile* may be an object with more methods: `setup(controller)` is called now, `gone(request)`
-        when an object is no more, and `unreadable(cached, error, ctx)`, a coroutine function, is awaited for
-        an object that does not fit *kind*. *rules* is what its calls must be allowed, beside what the
-        decorator `needs` declares. Raises ConfigError if the name, which labels metrics, is taken.
+        *rules* is what its calls must be allowed beside what `needs` declares. A key that fails backs off,
+        from 5 ms to 1000 s; MaxOf(ExponentialBackoff(), TokenBucket(clock.monotonic)) as *rate_limiter*
+        bounds all retries together too. Raises ConfigError if the name, which labels metrics, is taken.
         """
         self._only_before_start()
         controller = Controller(
@@ -126,6 +127,7 @@ class Manager:
             reconcile_timeout=reconcile_timeout,
             on_gone=on_gone,
             indexes=indexes,
+            rate_limiter=rate_limiter,
             select=self.select,
             rules=rules,
         )

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from dglop.errors import ConfigError
+from dglop.runtime.bind import parse_bind
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from dglop.runtime.log import Log
 
-__all__ = ("HTTPServer", "HttpRequest", "HttpResponse", "Route", "parse_bind")
+__all__ = ("HTTPServer", "HttpRequest", "HttpResponse", "Route")
 
 IDLE_SECONDS = 75.0
 HANDLER_SECONDS = 30.0
@@ -65,20 +66,6 @@ class Route:
     path: str
     handler: Callable[[HttpRequest], Awaitable[HttpResponse]]
     max_body: int = 65536
-
-
-def parse_bind(bind: str) -> tuple[str | None, int] | None:
-    """
-    Host and port of `host:port` or `:port`; a host of None is every address; None for "0" or "".
-
-    Raises ConfigError for anything else.
-    """
-    if bind in ("", "0"):
-        return None
-    host, colon, port = bind.rpartition(":")
-    if not colon or not port.isdigit() or int(port) > 65535:
-        raise ConfigError(f"{bind!r} is no address to listen on; write :8080, 127.0.0.1:8080 or 0 for none")
-    return host.strip("[]") or None, int(port)
 
 
 class HTTPServer:

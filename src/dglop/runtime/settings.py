@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a Manager can be told from outside: environment variables and flags, from one model."""
 
+import os
+from collections.abc import Callable
 from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, CliSettingsSource, SettingsConfigDict
 
 from dglop.errors import ConfigError
+from dglop.runtime.bind import Bind
 
 __all__ = ("Settings",)
 
@@ -37,9 +40,9 @@ class Settings(BaseSettings):
     """Seconds of failed renewals after which the leader stops by itself."""
     retry_period: float = Field(2.0, gt=0)
     """Seconds between two tries to renew or to get the lease."""
-    metrics_bind: str = ":8080"
+    metrics_bind: Bind = ":8080"
     """Address of /metrics; 0 turns it off."""
-    health_bind: str = ":8081"
+    health_bind: Bind = ":8081"
     """Address of /healthz and /readyz; 0 turns it off."""
     log_format: Literal["auto", "json", "console"] = "auto"
     """How to log; auto is json unless the output is a terminal."""
@@ -49,20 +52,26 @@ class Settings(BaseSettings):
     """Seconds that work in progress gets to finish after SIGTERM."""
     cache_sync_seconds: float = Field(120.0, gt=0)
     """Seconds that the first lists may take before the program gives up."""
+    cache_resync_seconds: float = Field(36_000.0, ge=0)
+    """Seconds, a tenth more or less, after which every object is reconciled again unasked; 0 is never."""
     install_crds: bool = False
     """Apply the CRDs of the program's own kinds at start."""
 
     @model_validator(mode="after")
     def _lease_times_fit(self) -> Self:
         if self.lease_duration <= self.renew_deadline:
-            raise ValueError(
-                f"lease_duration ({self.lease_duration:g} s) must be longer than renew_deadline "
-                f"({self.renew_deadline:g} s), or two leaders could overlap"
+            raise _MisfitError(
+                f"{{0}} ({self.lease_duration:g} s) must be longer than {{1}} ({self.renew_deadline:g} s), "
+                "or two leaders could overlap",
+                "lease_duration",
+                "renew_deadline",
             )
         if self.renew_deadline <= 1.2 * self.retry_period:
-            raise ValueError(
-                f"renew_deadline ({self.renew_deadline:g} s) must be longer than 1.2 times retry_period "
-                f"({self.retry_period:g} s), or one failed try would end the leadership"
+            raise _MisfitError(
+                f"{{0}} ({self.renew_deadline:g} s) must be longer than 1.2 times {{1}} "
+                f"({self.retry_period:g} s), or one failed try would end the leadership",
+                "renew_deadline",
+                "retry_period",
             )
         return self
 
@@ -72,7 +81,7 @@ class Settings(BaseSettings):
         try:
             return cls()
         except ValidationError as error:
-            raise ConfigError(f"in the environment: {_sentence(error, 'DGLOP_')}") from error
+            raise ConfigError(f"in the environment: {_sentence(error, cls._variable)}") from error
 
     def with_flags(self, argv: list[str], *, program: str | None = None) -> Self:
         """These settings with *argv* on top.
@@ -88,18 +97,40 @@ class Settings(BaseSettings):
             cli_hide_none_type=True,
             cli_avoid_json=True,
         )
+        flags = source()
+
+        def name(field: str) -> str:
+            is_flag = field in flags or self._variable(field).lower() not in map(str.lower, os.environ)
+            return f"--{field.replace('_', '-')}" if is_flag else self._variable(field)
+
         try:
-            return type(self)(**{**self.model_dump(exclude_defaults=True), **source()})
+            return type(self)(**{**self.model_dump(exclude_defaults=True), **flags})
         except ValidationError as error:
-            raise ConfigError(_sentence(error)) from error
+            raise ConfigError(_sentence(error, name)) from error
+
+    @classmethod
+    def _variable(cls, field: str) -> str:
+        return f"{cls.model_config.get('env_prefix', '')}{field.upper()}"
 
 
-def _sentence(error: ValidationError, prefix: str = "") -> str:
+class _MisfitError(ValueError):
+    """Settings that do not fit together; the text has a place for the name of each."""
+
+    def __init__(self, text: str, *fields: str) -> None:
+        super().__init__(text.format(*fields))
+        self._text = text
+        self._fields = fields
+
+    def named(self, name: Callable[[str], str]) -> str:
+        return self._text.format(*map(name, self._fields))
+
+
+def _sentence(error: ValidationError, name: Callable[[str], str]) -> str:
+    """What is wrong, in the names by which people set these settings."""
     parts = []
     for problem in error.errors():
         path = ".".join(str(step) for step in problem["loc"])
-        name = f"{prefix}{path.upper()}: " if prefix and path else ""
-        if path and not prefix:
-            name = f"--{path.replace('_', '-')}: "
-        parts.append(f"{name}{problem['msg'].removeprefix('Value error, ')}")
-    return "; ".join(parts)
+        misfit = problem.get("ctx", {}).get("error")
+        text = misfit.named(name) if isinstance(misfit, _MisfitError) else problem["msg"]
+        parts.append(f"{name(path)}: {text}" if path else text)
+    return "; ".join(each.replace("Value error, ", "", 1) for each in parts)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dglop.runtime.handler import for_owner, priority_of
+from dglop.runtime.handler import NORMAL_PRIORITY, for_owner, priority_of
 from dglop.runtime.predicate import Created, Deleted, Updated
 
 if TYPE_CHECKING:
@@ -59,13 +59,13 @@ class Channel:
         if not self._targets:
             self._early.append(request)
         for queue in self._targets:
-            queue.add(request)
+            queue.add(request, priority=NORMAL_PRIORITY)
 
     def connect(self, queue: WorkQueue[Request]) -> None:
         self._targets.append(queue)
         early, self._early = self._early, []
         for request in early:
-            queue.add(request)
+            queue.add(request, priority=NORMAL_PRIORITY)
 
 
 class EnqueueHandler:

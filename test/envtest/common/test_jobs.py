@@ -172,3 +172,44 @@ async def test_transitions_are_told_as_events(world: World):
     await world.set_pod("g-worker-0", "Failed", exit_code=1)
     wanted = {"TestJobCreated", "TestJobRunning", "TestJobFailed"}
     await world.until(lambda: wanted == set(world.event_reasons()))
+
+
+async def test_fields_of_a_template_that_no_pod_has_are_told_once_and_the_job_runs(world: World):
+    template = pod_template()
+    template["spec"]["tolerationz"] = []
+    template["spec"]["containers"][0]["resourcs"] = {"limits": {"cpu": 1}}
+    name = template["spec"]["containers"][0]["name"]
+    await world.submit(template=template, gang=True)
+    await world.run_all(2)
+    await world.until(lambda: world.is_true("Running"))
+    await world.set_pod("g-worker-1", "Failed", exit_code=137)
+    await world.until(lambda: [each.attempt for each in world.pods().values()] == [2, 2])
+    await world.run_all(2)
+    await world.until(lambda: world.is_true("Running"))
+    await world.until(lambda: "TemplateFieldIgnored" in world.event_reasons())
+    (told,) = world.events("TemplateFieldIgnored")
+    assert "series" not in told
+    assert (told["type"], told["regarding"]["name"]) == ("Warning", "g")
+    assert f"spec.containers{{{name}}}.resourcs" in told["note"]
+    assert "spec.tolerationz" in told["note"]
+    assert "template of worker" in told["note"]
+
+
+async def test_a_resync_of_a_job_that_has_not_changed_writes_nothing(world: World):
+    await world.submit()
+    await world.run_all(2)
+    await world.until(lambda: world.is_true("Running"))
+    (controller,), cache = world.manager.controllers, world.manager.cache
+    await controller.queue.wait_idle()
+    before = {kind: await _versions(world, kind) for kind in (ToyJob.resource, POD, SERVICE)}
+    reconciled = world.reconciled()
+    for informer in cache.informers:
+        await informer.resync()
+    await controller.queue.wait_idle()
+    assert world.reconciled() > reconciled
+    assert {kind: await _versions(world, kind) for kind in before} == before
+
+
+async def _versions(world: World, kind: Resource) -> dict[str, str]:
+    listed = [each["metadata"] for each in await world.client.list(kind, world.namespace)]
+    return {each["name"]: each["resourceVersion"] for each in listed}

@@ -71,9 +71,20 @@ class World:
         return {each.name: each for each in listed if each.name.startswith(f"{name}-")}
 
     def event_reasons(self) -> list[str]:
+        return [each["reason"] for each in self.events()]
+
+    def events(self, reason: str = "") -> list[dict[str, Any]]:
+        """All events, or those for one reason."""
         if not self.manager.cache.informer(EVENT).has_synced():
             return []
-        return [each.to_dict()["reason"] for each in self.manager.cache.list(EVENT, self.namespace)]
+        listed = [each.to_dict() for each in self.manager.cache.list(EVENT, self.namespace)]
+        return [each for each in listed if reason in ("", each["reason"])]
+
+    def reconciled(self) -> float:
+        """How often jobs were reconciled, with whatever result."""
+        name = "controller_runtime_reconcile_total"
+        families = self.manager.metrics.registry.collect()
+        return sum(each.value for family in families for each in family.samples if each.name == name)
 
     async def set_pod(self, name: str, phase: str = "Running", **state: Any) -> None:
         ready = phase == "Running"

@@ -67,5 +67,29 @@ async def test_a_pod_of_ours_that_lost_its_label_makes_room_for_one_that_is_seen
     assert "lost its label" in executor.report.blocked[0]
 
 
+async def test_fields_that_no_pod_has_are_kept_to_be_told_once_a_spec(make_job):
+    job, memory = make_job(), JobMemory("uid-g")
+    warning = '299 - "unknown field \\"spec.tolerationz\\"", 299 - "would violate PodSecurity"'
+    creates = tuple(CreatePod(role, 0, _pod()) for role in ("worker", "worker", "launcher"))
+    async with ScriptedServer() as server, await Client.connect(ClientConfig(host=server.url)) as client:
+        server.on(lambda _: True, answer(_pod(), 201, {"Warning": warning}))
+        ctx = cast("Context", SimpleNamespace(client=client, cached=lambda *_: None))
+
+        async def create():
+            executor = Executor(ctx, job, Expectations(lambda: 0.0), memory)
+            await executor.create(Plan(status=job.status, creates=creates))
+            return memory.ignored.untold()
+
+        job.status.observed_spec_hash = "one"
+        everything = {"worker": ["spec.tolerationz"], "launcher": ["spec.tolerationz"]}
+        assert await create() == everything
+        assert await create() == everything, "until it was told"
+        memory.ignored.told()
+        assert await create() == {}
+        job.status.observed_spec_hash = "another"
+        assert await create() == everything
+        assert len(server.requests) == 4 * len(creates)
+
+
 def _pod(**metadata):
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "t", **metadata}}

@@ -9,6 +9,7 @@ import pytest
 from dglop.common import Observed, plan
 from dglop.common.backoff import Backoff
 from dglop.common.constants import POD, SERVICE
+from dglop.common.ignored import ignored_field
 from dglop.common.memory import Memories
 from dglop.common.unreadable import failed_status
 from dglop.common.watching import SERVICES, ChildWatcher, unsettled_roles, wait_of
@@ -78,6 +79,26 @@ def test_a_job_made_anew_under_its_name_begins_with_an_empty_memory():
     assert not memories.of(G, "two").objects
     assert memories.forget(G) == "two"
     assert memories.forget(G) is None
+
+
+@pytest.mark.parametrize(
+    ("warning", "field"),
+    [
+        ('unknown field "spec.tolerationz"', "spec.tolerationz"),
+        ('unknown field "metadata.labelz"', "metadata.labelz"),
+        ('unknown field "spec.containers[1].resourcs"', "spec.containers{side}.resourcs"),
+        (
+            'unknown field "spec.initContainers[0].env[2].valeu"',
+            "spec.initContainers{fetch}.env[2].valeu",
+        ),
+        ('duplicate field "spec.tolerations"', ""),
+        ("would violate PodSecurity", ""),
+    ],
+)
+def test_an_ignored_field_is_found_by_the_name_of_its_container(warning, field):
+    containers = [{"name": "main"}, {"name": "side"}]
+    pod = {"spec": {"containers": containers, "initContainers": [{"name": "fetch"}]}}
+    assert ignored_field(warning, pod) == field
 
 
 def test_a_pod_event_settles_its_role_and_a_service_event_does_not():

@@ -183,6 +183,20 @@ def test_a_job_that_is_created_suspended_has_no_pods():
     assert world.job.status.start_time is None
 
 
+@pytest.mark.parametrize("is_over", [False, True])
+def test_a_look_hours_later_at_a_job_that_has_not_changed_finds_nothing_to_write(is_over):
+    world = World(make_job())
+    world.partition()
+    world.train()
+    if is_over:
+        world.finish()
+    world.settle()
+    before, events = world.job.status.to_wire(), list(world.events)
+    world.wait(11 * 3600)
+    assert not world.step()
+    assert (world.job.status.to_wire(), world.events) == (before, events)
+
+
 def test_a_stage_that_is_reached_is_progress():
     world = World(make_job())
     assert world.kind.last_progress(world.job, world.observed) is None

@@ -14,6 +14,8 @@ from dglop.runtime.log import make_log
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from dglop.runtime.clock import Clock
+
 __all__ = ("PATH", "Greeting", "greeting", "make_manager", "settled", "value")
 
 PATH = "/apis/example.dev/v1/namespaces/default/greetings"
@@ -43,9 +45,9 @@ def greeting(name: str = "hello", **fields: Any) -> dict[str, Any]:
     }
 
 
-def make_manager(api, **settings: Any) -> Manager:
+def make_manager(api, *, clock: Clock | None = None, **settings: Any) -> Manager:
     options = Settings(metrics_bind="0", health_bind="0", **settings)
-    return Manager(options, config=api.config, log=make_log(level="error", stream=io.StringIO()))
+    return Manager(options, config=api.config, log=make_log(level="error", stream=io.StringIO()), clock=clock)
 
 
 def value(manager: Manager, name: str, **labels: str) -> float:

@@ -13,6 +13,8 @@ from kubernetes.aio.client import V1ConfigMap, V1ObjectMeta
 from dglop import Context, Manager, Request, Result, Settings, TerminalError
 from dglop.errors import ConfigError
 from dglop.runtime.log import make_log
+from dglop.runtime.queue import ExponentialBackoff, MaxOf, TokenBucket
+from dglop.testing.clock import ManualClock
 from test.unit.runtime.controller_world import PATH, Greeting, greeting, make_manager, settled, value
 
 pytestmark = pytest.mark.scripted
@@ -40,6 +42,30 @@ async def test_an_error_backs_off_and_a_terminal_error_waits_for_a_change(api):
     assert value(manager, "controller_runtime_reconcile_errors_total", controller="greeting") == 3
     assert value(manager, "controller_runtime_terminal_reconcile_errors_total", controller="greeting") == 1
     assert value(manager, "controller_runtime_reconcile_panics_total", controller="greeting") == 0
+
+
+async def test_the_retries_of_all_keys_together_can_be_limited(api):
+    calls, clock = asyncio.Queue[str](), ManualClock()
+
+    async def reconcile(obj: Greeting, ctx: Context) -> None:
+        calls.put_nowait(obj.name)
+        raise OSError("the world is on fire")
+
+    for name in ("a", "b", "c"):
+        await api.put(f"{PATH}/{name}", greeting(name))
+    slowly = TokenBucket[Request](clock.monotonic, rate=0.1, burst=1)
+    manager = make_manager(api, clock=clock)
+    limiter = MaxOf(ExponentialBackoff[Request](), slowly)
+    controller = manager.controller(Greeting, reconcile, rate_limiter=limiter)
+    async with manager:
+        assert {await calls.get() for _ in range(3)} == {"a", "b", "c"}
+        counts = []
+        for seconds in (0.01, 10, 10, 10):
+            await clock.advance(seconds)
+            counts.append(calls.qsize())
+        failures = [controller.queue.failures(Request("default", name)) for name in "abc"]
+    assert counts == [1, 2, 3, 4]
+    assert sum(failures) == 3 + 4
 
 
 async def test_a_bug_is_counted_as_a_panic_and_ends_nothing(api):

@@ -14,7 +14,7 @@ import pytest
 from dglop import Context, CustomResource, Manager, Owned, Resource, Settings, Spec, Status
 from dglop.errors import CacheNotSyncedError, ConfigError, DglopError
 from dglop.runtime.log import make_log
-from dglop.runtime.serving import HttpRequest, HttpResponse, HTTPServer, Route, parse_bind
+from dglop.runtime.serving import HttpRequest, HttpResponse, HTTPServer, Route
 
 PATH = "/apis/example.dev/v1/namespaces/default/greetings"
 LEASE_PATH = "/apis/coordination.k8s.io/v1/namespaces/default/leases/dglop"
@@ -213,26 +213,6 @@ async def test_a_route_gets_plain_values_and_a_body_over_its_limit_is_refused():
     assert request.headers["x-token"] == "t"
 
 
-@pytest.mark.parametrize(
-    ("bind", "address"),
-    [
-        ("0", None),
-        ("", None),
-        (":8080", (None, 8080)),
-        ("127.0.0.1:1", ("127.0.0.1", 1)),
-        ("[::1]:1", ("::1", 1)),
-    ],
-)
-def test_an_address_is_host_and_port_or_none(bind, address):
-    assert parse_bind(bind) == address
-
-
-@pytest.mark.parametrize("bind", ["8080", "host:", "host:http", ":99999"])
-def test_what_is_no_address_is_refused(bind):
-    with pytest.raises(ConfigError, match="no address to listen on"):
-        parse_bind(bind)
-
-
 def test_two_selectors_for_one_kind_are_refused():
     manager = Manager(Settings(), log=make_log(stream=io.StringIO()))
     manager.controller(Greeting, do_nothing, owns=[Owned(POD, labels="a=b")])
@@ -249,8 +229,8 @@ def test_client_and_cache_come_with_the_start():
 @pytest.mark.parametrize(
     ("argv", "text"),
     [
-        (["--renew-deadline", "20"], "must be longer than renew_deadline"),
-        (["--retry-period", "9"], "must be longer than 1.2 times retry_period"),
+        (["--renew-deadline", "20"], "must be longer than --renew-deadline"),
+        (["--retry-period", "9"], "must be longer than 1.2 times --retry-period"),
         (["--retry-period", "soon"], "--retry-period: Input should be a valid number"),
         (["--log-format", "xml"], "--log-format"),
     ],

@@ -9,7 +9,7 @@ import pytest
 
 from dglop.runtime.api import Resource
 from dglop.runtime.cache.entry import read_object
-from dglop.runtime.handler import LOW_PRIORITY, for_object, for_owner, mapped, priority_of
+from dglop.runtime.handler import LOW_PRIORITY, NORMAL_PRIORITY, for_object, for_owner, mapped, priority_of
 from dglop.runtime.predicate import (
     Created,
     Deleted,
@@ -81,9 +81,9 @@ def test_predicates_combine():
 def test_first_lists_and_resyncs_have_low_priority_and_changes_have_not():
     assert priority_of(Created(pod(), is_initial=True)) == LOW_PRIORITY
     assert priority_of(Updated(pod(), pod())) == LOW_PRIORITY
-    assert priority_of(Created(pod())) is None
-    assert priority_of(Updated(pod(), pod(resourceVersion="2"))) is None
-    assert priority_of(Deleted(pod())) is None
+    assert priority_of(Created(pod())) == NORMAL_PRIORITY
+    assert priority_of(Updated(pod(), pod(resourceVersion="2"))) == NORMAL_PRIORITY
+    assert priority_of(Deleted(pod())) == NORMAL_PRIORITY
 
 
 def test_an_update_concerns_the_object():
@@ -116,6 +116,18 @@ def test_events_enter_the_queue_with_their_priority_unless_a_predicate_stops_the
     handler.on_update(pod("changed"), pod("changed", labels={"app": "x"}, resourceVersion="2"))
     handler.on_delete(pod("gone", labels={"app": "x"}), False)
     assert dict(queue._schedule.depth) == {LOW_PRIORITY: 1, 0: 2}
+
+
+def test_a_change_raises_what_a_resync_or_the_first_list_has_queued():
+    queue, channel = WorkQueue[Request](ManualClock()), Channel()
+    channel.connect(queue)
+    handler = EnqueueHandler(queue, for_object)
+    handler.on_add(pod("a"), True)
+    handler.on_update(pod("b"), pod("b"))
+    assert dict(queue._schedule.depth) == {LOW_PRIORITY: 2}
+    handler.on_update(pod("b"), pod("b", resourceVersion="2"))
+    channel.push(Request("ns", "a"))
+    assert dict(queue._schedule.depth) == {LOW_PRIORITY: 0, NORMAL_PRIORITY: 2}
 
 
 def test_a_channel_keeps_what_is_pushed_before_the_start():

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from typing import TYPE_CHECKING
 
 from dglop.errors import CacheNotSyncedError, ConfigError
@@ -16,7 +17,7 @@ from dglop.runtime.clock import Clock, SystemClock
 from dglop.runtime.log import Log, make_log
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from dglop.runtime.cache.metrics import CacheMetrics
     from dglop.runtime.cache.store import Indexer
@@ -25,13 +26,15 @@ if TYPE_CHECKING:
 __all__ = ("Cache",)
 
 Objects = list[Cached]
+_RESYNC_SECONDS = 36_000.0
 
 
 class Cache:
     """Reads from memory what informers keep up to date.
 
     `namespaces` limits all namespaced kinds to these (none: all). `selectors` are the label selectors
-    of kinds of which only a part is to be kept.
+    of kinds of which only a part is to be kept. Every `resync_seconds`, a tenth more or less, handlers hear
+    of all objects once more as unchanged updates, without a request; 0 is never.
     Guarantees: one informer for each kind and selection; a reflector that dies ends `run` with its error.
     Assumptions: used inside one event loop; what is read is shared and never changed.
     """
@@ -47,6 +50,8 @@ class Cache:
         log: Log = None,
         streams: bool = True,
         limits: Limits | None = None,
+        resync_seconds: float = _RESYNC_SECONDS,
+        jitter: Callable[[], float] = random.random,
     ) -> None:
         self._client = client
         self._namespaces = tuple(namespaces)
@@ -56,6 +61,8 @@ class Cache:
         self._log = log or make_log()
         self._streams = streams
         self._limits = limits
+        self._resync_seconds = resync_seconds
+        self._jitter = jitter
         self._informers: dict[tuple[Scope, ...], Informer] = {}
         self._first: dict[Resource, Informer] = {}
         self._group: asyncio.TaskGroup | None = None
@@ -187,6 +194,8 @@ class Cache:
             log=self._log,
             indexers=indexers,
             metrics=self._metrics,
+            resync_seconds=self._resync_seconds,
+            jitter=self._jitter,
         )
         self._informers[scopes] = informer
         self._first.setdefault(informer.resource, informer)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ("Informer", "Registration")
 
 _CHUNK = 500
+_RESYNC_CHUNK = 100  # nobody waits for it
 
 MakeRunner = Callable[[Scope, Any], ReflectorRunner]
 
@@ -50,7 +52,8 @@ class Informer:
     """Objects of one kind in memory, and their changes as calls.
 
     Handlers are plain functions, called in order in the event loop; one that raises is logged and
-    hurts no other. A change is in `store` before anyone hears of it.
+    hurts no other. A change is in `store` before anyone hears of it. Every `resync_seconds`, a tenth more or
+    less by `jitter` in [0, 1), handlers hear of every object once more, from memory; 0 is never.
     """
 
     def __init__(
@@ -62,6 +65,8 @@ class Informer:
         log: Log,
         indexers: Mapping[str, Indexer] | None = None,
         metrics: CacheMetrics | None = None,
+        resync_seconds: float = 0.0,
+        jitter: Callable[[], float] = random.random,
     ) -> None:
         self.scopes = tuple(scopes)
         self.store = Store(indexers)
@@ -71,6 +76,10 @@ class Informer:
         self._log = log.bind(kind=self.health.kind)
         self._registrations: list[Registration] = []
         self._synced = asyncio.Event()
+        self._resync_seconds = resync_seconds
+        self._jitter = jitter
+        self._in_order = asyncio.Lock()
+        """Held while a whole state is told: nobody hears of an object again before he has heard of it."""
         self._sinks = [_ScopeSink(self, scope) for scope in self.scopes]
         self._runners = [make_runner(sink.scope, sink) for sink in self._sinks]
         if metrics is not None:
@@ -108,12 +117,37 @@ class Informer:
             for runner, scope in zip(self._runners, self.scopes, strict=True):
                 where = scope.namespace or "all namespaces"
                 group.create_task(runner.run(), name=f"reflector {self.health.kind} in {where}")
+            if self._resync_seconds > 0:
+                group.create_task(self._keep_resyncing(), name=f"resync {self.health.kind}")
 
-    def resync(self) -> None:
-        """Tells all handlers of every object as an update to itself."""
-        for obj in self.store.list():
-            for registration in self._registrations:
-                self._tell(registration, Delta(obj, obj))
+    async def resync(self) -> None:
+        """Tells all handlers of every object as an update to itself, giving way to others now and then."""
+        async with self._in_order:
+            for index, key in enumerate([obj.key for obj in self.store]):
+                # As it is by now: while others had their turn it may have changed, or gone.
+                obj = self.store.get(key)
+                if obj is not None:
+                    await self.deliver([Delta(obj, obj)], self._registrations)
+                if index % _RESYNC_CHUNK == _RESYNC_CHUNK - 1:
+                    await asyncio.sleep(0)
+
+    async def replace(self, objects: Sequence[Cached], namespace: str | None, *, is_initial: bool) -> None:
+        """Makes `objects` the whole state of one scope, and tells what that changed."""
+        async with self._in_order:
+            deltas = self.store.replace(objects, namespace=namespace, is_initial=is_initial)
+            await self.deliver(deltas, self._registrations)
+
+    async def _keep_resyncing(self) -> None:
+        while True:
+            due = asyncio.Event()
+            # Drawn anew each round: kinds, and replicas that began together, do not stay in step.
+            pause = self._resync_seconds * (0.9 + 0.2 * self._jitter())
+            timer = self._clock.call_later(pause, due.set)
+            try:
+                await due.wait()
+            finally:
+                timer.cancel()
+            await self.resync()
 
     async def deliver(self, deltas: Sequence[Delta], registrations: Sequence[Registration]) -> None:
         """Tells `registrations` of `deltas`, giving way to others now and then.
@@ -190,8 +224,7 @@ class _ScopeSink:
 
     async def replace(self, objects: Sequence[Cached]) -> None:
         informer = self._informer
-        deltas = informer.store.replace(objects, namespace=self.scope.namespace, is_initial=not self.is_whole)
-        await informer.deliver(deltas, informer.registrations)
+        await informer.replace(objects, self.scope.namespace, is_initial=not self.is_whole)
         self.is_whole = True
         informer.changed()
 

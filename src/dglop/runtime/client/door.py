@@ -97,6 +97,14 @@ class Door:
         """This client with its requests counted in `dglop_api_requests_total` as the controller's."""
         return self._with(caller=controller)
 
+    def with_warnings(self, handler: Callable[[str], object]) -> Self:
+        """This client with *handler* called with each warning in the answers to its calls (not watches).
+
+        They are logged, or handed to what `connect` was given, as well. One may come twice: a try that
+        failed has an answer too.
+        """
+        return self._with(on_warning=handler)
+
     def intercepted(self, *interceptors: Interceptor) -> Self:
         """This client with its calls (not its watches) handed through functions of one's own.
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,7 @@ class Sender:
         handed: Send = plain
         for interceptor in reversed(view.interceptors):
             handed = partial(_through, interceptor, handed)
-        return await handed(call)
+        return await handed(call if view.on_warning is None else replace(call, on_warning=view.on_warning))
 
     def lines(self, call: Call, view: View, *, read_idle: float) -> AsyncGenerator[list[bytes], None]:
         """Batches of lines of a watch, which is counted as one call."""

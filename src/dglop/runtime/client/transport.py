@@ -50,6 +50,8 @@ class Call:
     verb: str = ""
     action: str = ""
     """What is done, where the method leaves it open: list, apply, deletecollection."""
+    on_warning: Callable[[str], object] | None = None
+    """Called with each warning in the answer, beside what the client does with it."""
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
@@ -146,6 +148,8 @@ class Transport:
                 try:
                     for text in warnings_of(answer.headers.getall("Warning", ())):
                         self._on_warning(text)
+                        if call.on_warning is not None:
+                            call.on_warning(text)
                     if 200 <= answer.status < 300:
                         yield answer
                         return

@@ -47,6 +47,8 @@ class View:
     caller: str = ""
     """The controller that the calls are counted for."""
     interceptors: tuple[Interceptor, ...] = ()
+    on_warning: Callable[[str], object] | None = None
+    """Who hears of the warnings in the answers to its calls."""
 
     def place(self, resource: Resource, namespace: str | None) -> str:
         """The namespace that a call about one object goes to.

@@ -56,6 +56,23 @@ async def test_a_warning_is_logged_once_however_often_it_comes(
 
 
 @pytest.mark.scripted
+async def test_a_view_hears_of_the_warnings_of_its_own_calls_and_they_are_logged_as_well(
+    server: ScriptedServer,
+) -> None:
+    server.on(lambda seen: seen.path.endswith("/a"), answer(WIRE, headers={"Warning": '299 - "odd"'}))
+    server.on(lambda _: True, answer(WIRE, 201, {"Warning": '299 - "unknown field \\"spec.x\\""'}))
+    everything: list[str] = []
+    own: list[str] = []
+    config = ClientConfig(host=server.url)
+    async with await Client.connect(config, on_warning=everything.append) as client:
+        await client.get(POD, "a")
+        await client.with_warnings(own.append).create(WIRE)
+        await client.create(WIRE)
+    assert own == ['unknown field "spec.x"']
+    assert everything == ["odd", *own, *own]
+
+
+@pytest.mark.scripted
 async def test_a_handler_of_ones_own_gets_every_warning_that_of_a_refusal_too(server: ScriptedServer) -> None:
     wire = {"kind": "Status", "code": 422, "reason": "Invalid", "message": "no"}
     refusal = answer(wire, 422, {"Warning": '299 - "also odd"'})
