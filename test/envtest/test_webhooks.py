@@ -16,6 +16,7 @@ import yaml
 from dglop import Context, Manager, Resource, Settings
 from dglop.errors import ApiError, ConflictError, ForbiddenError, InvalidError, ServerError
 from dglop.runtime.client import ClientConfig, PatchType
+from dglop.runtime.clock import SystemClock
 from dglop.runtime.log import make_log
 from dglop.runtime.webhook import (
     AdmissionContext,
@@ -70,7 +71,9 @@ class World:
         """Tell the API server, and wait until it asks us."""
         target = UrlTarget(f"https://127.0.0.1:{self.manager.ports['webhook']}")
         bundle = self.certificates.ca_bundle
-        await install_webhooks(self.client, self.manager.webhooks, target, name="hooks", ca_bundle=bundle)
+        await install_webhooks(
+            self.client, self.manager.webhooks, target, SystemClock(), name="hooks", ca_bundle=bundle
+        )
         await until(lambda: self.answers(namespace))
 
     async def answers(self, namespace: str) -> bool:
@@ -257,7 +260,7 @@ async def test_pods_are_changed_as_dicts_by_a_chain_where_the_namespace_asks_for
     async with manager:
         target = UrlTarget(f"https://127.0.0.1:{manager.ports['webhook']}")
         bundle = certificates.ca_bundle
-        await install_webhooks(client, manager.webhooks, target, name="pods", ca_bundle=bundle)
+        await install_webhooks(client, manager.webhooks, target, SystemClock(), name="pods", ca_bundle=bundle)
         await until(is_asked)
         made = await client.create(pod)
         assert made["spec"]["containers"][0]["env"] == [{"name": "SEEN", "value": namespace}]

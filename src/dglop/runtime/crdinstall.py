@@ -30,17 +30,20 @@ def is_established(crd: dict[str, Any]) -> bool:
     return any(c.get("type") == "Established" and c.get("status") == "True" for c in conditions)
 
 
-async def install_crds(client: Client, kinds: Iterable[type], clock: Clock) -> list[str]:
+async def install_crds(
+    client: Client, kinds: Iterable[type], clock: Clock, *, manifests: Iterable[dict[str, Any]] = ()
+) -> list[str]:
     """
     Apply the CRD of each CustomResource class among *kinds*; give their names.
 
-    Raises ConfigError for a CRD that is not served within half a minute, and ApiError.
+    *manifests* are CRDs to apply as they are, in place of what the class alone would say. Raises ConfigError
+    for a CRD that is not served within half a minute, and ApiError.
     """
     names = []
-    for kind in kinds:
-        if not issubclass(kind, CustomResource):
-            continue
-        crd = await client.apply(crd_manifest(kind))
+    wanted = [crd_manifest(kind) for kind in kinds if issubclass(kind, CustomResource)]
+    by_name = {manifest["metadata"]["name"]: manifest for manifest in (*wanted, *manifests)}
+    for manifest in by_name.values():
+        crd = await client.apply(manifest)
         name = crd["metadata"]["name"]
         if not is_established(crd):
             try:

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 from dglop.errors import DglopError, LeaderLostError
 from dglop.runtime.cache import Cache
 from dglop.runtime.client import Client
-from dglop.runtime.crdinstall import install_crds
 from dglop.runtime.election import LeaseTimes
 from dglop.runtime.environment import Environment
 from dglop.runtime.events import EventRecorder
 from dglop.runtime.leader import KubeLeaseStore, LeaderElector
 from dglop.runtime.looplag import LoopLag
 from dglop.runtime.runnable import RunnableGroup
-from dglop.runtime.servers import http_servers, webhook_server
+from dglop.runtime.servers import http_servers, install, webhook_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -49,6 +48,7 @@ class Lifecycle:
         self._log = manager.log
         self._settings = manager.settings
         self._servers: list[Server] = []
+        self._keepers: list[Runnable] = []
         self._groups: dict[str, RunnableGroup] = {}
         self._elector: LeaderElector | None = None
         self._leading: asyncio.Task[None] | None = None
@@ -71,9 +71,7 @@ class Lifecycle:
         self.env.recorder.start()
         await self._start_webhooks()
         if self._settings.install_crds:
-            kinds = [controller.kind for controller in manager.controllers]
-            names = await install_crds(client, kinds, manager.clock)
-            self._log.info("Installed CRDs", crds=names)
+            self._keepers = await install(manager, client)
         for prepare in manager.preparations:
             await prepare(client)
         await self._start_cache()
@@ -197,7 +195,7 @@ class Lifecycle:
         return group
 
     def _leader_runnables(self) -> list[Runnable]:
-        return [*self._manager.controllers, *self._manager.runnables(leader=True)]
+        return [*self._keepers, *self._manager.controllers, *self._manager.runnables(leader=True)]
 
     def _make_elector(self) -> LeaderElector:
         manager, settings = self._manager, self._settings

@@ -9,14 +9,20 @@ from typing import TYPE_CHECKING, Protocol
 from dglop.errors import ConfigError
 from dglop.runtime.access import AccessGuard, guarded
 from dglop.runtime.certwatch import CertWatcher
+from dglop.runtime.crdinstall import install_crds
+from dglop.runtime.debug import debug_routes
 from dglop.runtime.health import health_routes, metrics_routes
 from dglop.runtime.serving import HTTPServer, parse_bind
-from dglop.runtime.webhook import WebhookServer
+from dglop.runtime.webhook import WebhookServer, install_webhooks, parse_target
+from dglop.runtime.webhook.cabundle import CABundleKeeper
+from dglop.runtime.webhook.install import read_bundle
 
 if TYPE_CHECKING:
+    from dglop.runtime.client import Client
     from dglop.runtime.manager import Manager
+    from dglop.runtime.runnable import Runnable
 
-__all__ = ("Server", "http_servers", "webhook_server")
+__all__ = ("Server", "http_servers", "install", "webhook_server")
 
 
 class Server(Protocol):
@@ -35,7 +41,11 @@ def http_servers(manager: Manager) -> dict[str, Server]:
         *health_routes("/readyz", manager.ready_checks),
     ]
     server = HTTPServer(manager.settings.health_bind, health, name="health", log=manager.log)
-    return {"metrics": _metrics_server(manager), "health": server}
+    servers: dict[str, Server] = {"metrics": _metrics_server(manager), "health": server}
+    if parse_bind(manager.settings.debug_bind) is not None:
+        debug = HTTPServer(manager.settings.debug_bind, debug_routes(), name="debug", log=manager.log)
+        servers["debug"] = debug
+    return servers
 
 
 def webhook_server(manager: Manager) -> WebhookServer | None:
@@ -54,6 +64,35 @@ def webhook_server(manager: Manager) -> WebhookServer | None:
         log=manager.log,
         metrics=manager.metrics,
     )
+
+
+async def install(manager: Manager, client: Client) -> list[Runnable]:
+    """
+    Apply the CRDs of the Manager's kinds and, if they have a target, what leads the API server to webhooks.
+
+    Gives what the leader has to run to keep that so. Raises ConfigError for a converted kind without a target, a CRD that is not served, and ApiError.
+    """
+    settings, webhooks = manager.settings, manager.webhooks
+    kinds = [controller.kind for controller in manager.controllers]
+    if not webhooks or not settings.webhook_target:
+        if webhooks.conversions:
+            names = ", ".join(each.resource.group_resource for each in webhooks.conversions.values())
+            raise ConfigError(f"the CRD of {names} must say where versions are converted: --webhook-target")
+        manager.log.info("Installed CRDs", crds=await install_crds(client, kinds, manager.clock))
+        return []
+    ca_file = Path(settings.webhook_cert_path) / "ca.crt"
+    bundle = await read_bundle(ca_file)
+    installed = await install_webhooks(
+        client,
+        webhooks,
+        parse_target(settings.webhook_target),
+        manager.clock,
+        name=manager.name,
+        ca_bundle=bundle,
+        kinds=kinds,
+    )
+    manager.log.info("Installed webhooks", into=[str(each) for each in installed])
+    return [CABundleKeeper(ca_file, installed, bundle, client=client, clock=manager.clock, log=manager.log)]
 
 
 def _metrics_server(manager: Manager) -> HTTPServer:

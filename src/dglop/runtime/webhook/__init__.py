@@ -10,6 +10,7 @@ from dglop.runtime.webhook.admission import (
     ValidatesUpdate,
     Validator,
 )
+from dglop.runtime.webhook.authentication import Authenticator
 from dglop.runtime.webhook.call import AdmissionContext
 from dglop.runtime.webhook.conversion import Conversion, Spoke
 from dglop.runtime.webhook.denied import Cause, DeniedError
@@ -19,6 +20,7 @@ from dglop.runtime.webhook.manifests import (
     ServiceTarget,
     Target,
     UrlTarget,
+    parse_target,
     with_ca_bundle,
     with_conversion,
 )
@@ -31,6 +33,7 @@ __all__ = (
     "AdmissionContext",
     "AdmissionRequest",
     "AdmissionResponse",
+    "Authenticator",
     "Cause",
     "Conversion",
     "Defaulter",
@@ -51,6 +54,7 @@ __all__ = (
     "Webhooks",
     "install_webhooks",
     "json_patch",
+    "parse_target",
     "with_ca_bundle",
     "with_conversion",
     "write_ca_bundle",

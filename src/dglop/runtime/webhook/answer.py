@@ -11,6 +11,8 @@ from dglop.runtime.clock import within
 from dglop.runtime.outcome import BUGS
 from dglop.runtime.serving import HttpResponse
 from dglop.runtime.webhook.admission import admit
+from dglop.runtime.webhook.authentication import VERSIONS as TOKEN_VERSIONS
+from dglop.runtime.webhook.authentication import read_token_review, write_token_review
 from dglop.runtime.webhook.call import call_function
 from dglop.runtime.webhook.conversion import PATH, convert_review, read_conversion, write_conversion
 from dglop.runtime.webhook.review import VERSIONS, errored, read_review, write_review
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from dglop.runtime.serving import HttpRequest
+    from dglop.runtime.webhook.authentication import Authenticator
     from dglop.runtime.webhook.call import Surroundings
     from dglop.runtime.webhook.conversion import Conversion
     from dglop.runtime.webhook.metrics import WebhookMetrics
@@ -87,6 +90,18 @@ class Answers:
         if converted is None:
             return _json(write_conversion(uid, [], failure=failure))
         return _json(await call_function(write_conversion, uid, converted, threads=threads))
+
+    async def authentication(self, path: str, function: Authenticator, request: HttpRequest) -> HttpResponse:
+        """The answer to a TokenReview; tokens are never logged."""
+        try:
+            _check_json(request)
+            version, token, audiences = read_token_review(request.body)
+        except SchemaError as error:
+            return _json(write_token_review(TOKEN_VERSIONS[0], None, failure=str(error)))
+        limit = seconds_left(request.query.get("timeout", ""), default=MAX_SECONDS)
+        work = call_function(function, token, audiences, threads=self._around.threads)
+        user, failure = await self._attempt(path, limit, work, about="a token")
+        return _json(write_token_review(version, user, audiences, failure=failure))
 
     async def _attempt(
         self, path: str, limit: float, work: Coroutine[Any, Any, R], *, about: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import copy
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,7 +17,15 @@ if TYPE_CHECKING:
 
     from dglop.runtime.webhook.registry import Hook
 
-__all__ = ("ServiceTarget", "Target", "UrlTarget", "configuration", "with_ca_bundle", "with_conversion")
+__all__ = (
+    "ServiceTarget",
+    "Target",
+    "UrlTarget",
+    "configuration",
+    "parse_target",
+    "with_ca_bundle",
+    "with_conversion",
+)
 
 _API = "admissionregistration.k8s.io/v1"
 
@@ -52,6 +61,22 @@ class UrlTarget:
 
 Target: TypeAlias = ServiceTarget | UrlTarget
 """How the API server reaches a webhook server."""
+
+
+def parse_target(words: str) -> Target:
+    """
+    The target that `https://host:port`, `name.namespace` or `name.namespace:port` means.
+
+    A Service's name may end in `.svc`, as in certificates. Raises ConfigError for anything else.
+    """
+    if words.startswith("https://"):
+        return UrlTarget(words)
+    parts = re.fullmatch(r"([a-z0-9-]+)\.([a-z0-9-]+)(?:\.svc)?(?::(\d+))?", words)
+    if parts is None:
+        raise ConfigError(
+            f"{words!r} is no place for webhooks; write https://host:port or name.namespace:port"
+        )
+    return ServiceTarget(parts[1], parts[2], int(parts[3] or 443))
 
 
 def configuration(

@@ -16,6 +16,7 @@ from dglop.runtime.webhook.options import HookOptions, HookRule
 if TYPE_CHECKING:
     from dglop.runtime.api import Kind, Resource
     from dglop.runtime.webhook.admission import Step
+    from dglop.runtime.webhook.authentication import Authenticator
     from dglop.runtime.webhook.conversion import Spoke
     from dglop.runtime.webhook.manifests import Target
 
@@ -40,17 +41,18 @@ class Webhooks:
     def __init__(self) -> None:
         self.hooks: dict[str, Hook] = {}
         self.conversions: dict[tuple[str, str], Conversion] = {}
+        self.authenticators: dict[str, Authenticator] = {}
 
     def __repr__(self) -> str:
         return f"Webhooks({', '.join(self.paths)})"
 
     def __bool__(self) -> bool:
-        return bool(self.hooks or self.conversions)
+        return bool(self.paths)
 
     @property
     def paths(self) -> list[str]:
         """Every path that is served."""
-        return [*self.hooks, *([PATH] if self.conversions else [])]
+        return [*self.hooks, *([PATH] if self.conversions else []), *self.authenticators]
 
     def register(
         self, kind: Kind, functions: Any, options: HookOptions | None = None, *, mutating: bool
@@ -81,6 +83,16 @@ class Webhooks:
             )
         self.conversions[key] = conversion
         return conversion
+
+    def authentication(self, function: Authenticator, *, path: str = "/authenticate") -> None:
+        """
+        Have *function* say whose bearer tokens are, for the API server's --authentication-token-webhook-*.
+
+        Raises ConfigError for a path that is taken.
+        """
+        if path in self.paths or path == PATH:
+            raise ConfigError(f"{path} is served already; choose another path")
+        self.authenticators[path] = function
 
     def manifests(self, target: Target, *, name: str, ca_bundle: bytes = b"") -> list[dict[str, Any]]:
         """The Mutating- and the ValidatingWebhookConfiguration, those that there is something to say in."""
@@ -120,7 +132,7 @@ class Webhooks:
             rules=tuple(options.rules) or (rule,),
             options=options,
         )
-        if hook.path in self.hooks or hook.path == PATH:
+        if hook.path in self.paths or hook.path == PATH:
             raise ConfigError(
                 f"{hook.path} is served already; give all functions in one call, or another path and name"
             )

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ("WebhookServer",)
 
 MAX_ADMISSION = 7 * 2**20
+MAX_TOKEN = 2**20
 MAX_CONVERSION = 256 * 2**20
 THREADS = 32
 CONCURRENT = 256
@@ -108,6 +109,8 @@ class WebhookServer:
         if webhooks.conversions:
             answer = partial(answers.conversion, webhooks.conversions)
             routes.append(self._route(PATH, answer, MAX_CONVERSION))
+        for path, function in webhooks.authenticators.items():
+            routes.append(self._route(path, partial(answers.authentication, path, function), MAX_TOKEN))
         return routes
 
     def _route(
