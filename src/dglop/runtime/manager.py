@@ -19,6 +19,7 @@ from dglop.runtime.metrics import Metrics
 from dglop.runtime.program import run_program
 from dglop.runtime.rights import manifests_of, own_rules, rules_of
 from dglop.runtime.settings import Settings
+from dglop.runtime.webhook import Webhooks
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from dglop.runtime.reconcile import Request
     from dglop.runtime.runnable import Runnable
     from dglop.runtime.source import Channel, Owned, Watch
+    from dglop.runtime.webhook import Defaulter, HookOptions, Spoke, Validator
 
 __all__ = ("Manager",)
 
@@ -80,7 +82,9 @@ class Manager:
         self.live_checks: dict[str, Check] = {}
         self.ready_checks: dict[str, Check] = {}
         self.ports: dict[str, int | None] = {}
-        """The ports that the servers `metrics` and `health` listen on."""
+        """The ports that the servers `metrics`, `health` and `webhook` listen on."""
+        self.webhooks = Webhooks()
+        """What was registered with `webhook` and `conversion`; it makes the manifests, too."""
         self.elected = asyncio.Event()
         """Set while this process leads; never without leader election."""
         self._config = config
@@ -130,6 +134,30 @@ class Manager:
             rules=rules,
         )
         return self._take(controller, owns, watches)
+
+    def webhook(
+        self,
+        kind: type[T] | Resource,
+        *,
+        default: Defaulter[T] | Sequence[Defaulter[T]] = (),
+        validate: Validator[T] | Sequence[Validator[T]] = (),
+        default_options: HookOptions | None = None,
+        validate_options: HookOptions | None = None,
+    ) -> None:
+        """
+        Have *default* change objects of *kind* before they are stored, and *validate* refuse some.
+
+        Several functions are called in their order. Of a Resource they get the wire dict. All replicas serve
+        webhooks, at the paths that `webhooks.hooks` lists. Raises ConfigError for a path or name given twice.
+        """
+        self._only_before_start()
+        self.webhooks.register(kind, default, default_options, mutating=True)
+        self.webhooks.register(kind, validate, validate_options, mutating=False)
+
+    def conversion(self, hub: type[T] | Resource, *spokes: Spoke[Any, T]) -> None:
+        """Convert between the versions of one kind by way of *hub*, the stored one."""
+        self._only_before_start()
+        self.webhooks.conversion(hub, *spokes)
 
     def add(self, runnable: Runnable, *, needs_leader: bool = True) -> None:
         """Run *runnable* too; with *needs_leader* only while this process leads."""

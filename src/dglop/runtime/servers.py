@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The servers of a Manager: metrics, health, and webhooks if there are any."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from dglop.errors import ConfigError
+from dglop.runtime.access import AccessGuard, guarded
+from dglop.runtime.certwatch import CertWatcher
+from dglop.runtime.crdinstall import install_crds
+from dglop.runtime.debug import debug_routes
+from dglop.runtime.health import health_routes, metrics_routes
+from dglop.runtime.serving import HTTPServer, parse_bind
+from dglop.runtime.webhook import WebhookServer, install_webhooks, parse_target
+from dglop.runtime.webhook.cabundle import CABundleKeeper
+from dglop.runtime.webhook.install import read_bundle
+
+if TYPE_CHECKING:
+    from dglop.runtime.client import Client
+    from dglop.runtime.manager import Manager
+    from dglop.runtime.runnable import Runnable
+
+__all__ = ("Server", "http_servers", "install", "webhook_server")
+
+
+class Server(Protocol):
+    """Something that listens from its start to its stop."""
+
+    @property
+    def port(self) -> int | None: ...
+    async def start(self) -> None: ...
+    async def stop(self) -> None: ...
+
+
+def http_servers(manager: Manager) -> dict[str, Server]:
+    """The servers that come first, by name. Raises ConfigError for settings that do not fit."""
+    health = [
+        *health_routes("/healthz", manager.live_checks),
+        *health_routes("/readyz", manager.ready_checks),
+    ]
+    server = HTTPServer(manager.settings.health_bind, health, name="health", log=manager.log)
+    servers: dict[str, Server] = {"metrics": _metrics_server(manager), "health": server}
+    if parse_bind(manager.settings.debug_bind) is not None:
+        debug = HTTPServer(manager.settings.debug_bind, debug_routes(), name="debug", log=manager.log)
+        servers["debug"] = debug
+    return servers
+
+
+def webhook_server(manager: Manager) -> WebhookServer | None:
+    """The webhook server, or None if no webhook was registered. Raises ConfigError without a certificate."""
+    if not manager.webhooks:
+        return None
+    settings = manager.settings
+    if parse_bind(settings.webhook_bind) is None:
+        raise ConfigError("webhooks were registered, so --webhook-bind must name an address, not 0")
+    return WebhookServer(
+        manager.webhooks,
+        bind=settings.webhook_bind,
+        certs=_folder(settings.webhook_cert_path, "--webhook-cert-path", "the webhooks"),
+        client=lambda: manager.client,
+        clock=manager.clock,
+        log=manager.log,
+        metrics=manager.metrics,
+    )
+
+
+async def install(manager: Manager, client: Client) -> list[Runnable]:
+    """
+    Apply the CRDs of the Manager's kinds and, if they have a target, what leads the API server to webhooks.
+
+    Gives what the leader has to run to keep that so. Raises ConfigError for a converted kind without a target, a CRD that is not served, and ApiError.
+    """
+    settings, webhooks = manager.settings, manager.webhooks
+    kinds = [controller.kind for controller in manager.controllers]
+    if not webhooks or not settings.webhook_target:
+        if webhooks.conversions:
+            names = ", ".join(each.resource.group_resource for each in webhooks.conversions.values())
+            raise ConfigError(f"the CRD of {names} must say where versions are converted: --webhook-target")
+        manager.log.info("Installed CRDs", crds=await install_crds(client, kinds, manager.clock))
+        return []
+    ca_file = Path(settings.webhook_cert_path) / "ca.crt"
+    bundle = await read_bundle(ca_file)
+    installed = await install_webhooks(
+        client,
+        webhooks,
+        parse_target(settings.webhook_target),
+        manager.clock,
+        name=manager.name,
+        ca_bundle=bundle,
+        kinds=kinds,
+    )
+    manager.log.info("Installed webhooks", into=[str(each) for each in installed])
+    return [CABundleKeeper(ca_file, installed, bundle, client=client, clock=manager.clock, log=manager.log)]
+
+
+def _metrics_server(manager: Manager) -> HTTPServer:
+    settings, log = manager.settings, manager.log
+    routes = metrics_routes(manager.metrics.registry)
+    if not settings.metrics_secure or parse_bind(settings.metrics_bind) is None:
+        return HTTPServer(settings.metrics_bind, routes, name="metrics", log=log)
+    folder = _folder(settings.metrics_cert_path, "--metrics-cert-path", "secure metrics")
+    tls = CertWatcher(folder, clock=manager.clock, log=log, metrics=manager.metrics)
+    guard = AccessGuard(lambda: manager.client, clock=manager.clock, log=log)
+    return HTTPServer(settings.metrics_bind, guarded(routes, guard), name="metrics", log=log, tls=tls)
+
+
+def _folder(path: str, flag: str, what: str) -> Path:
+    if not path:
+        raise ConfigError(f"{flag} is missing: {what} need a folder with tls.crt and tls.key in it")
+    return Path(path)
