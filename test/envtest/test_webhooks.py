@@ -144,7 +144,7 @@ async def test_an_object_is_defaulted_judged_and_kept(world: World, server: Envt
         await client.delete(Beta, "a", namespace)
     await client.patch(Beta, "a", namespace, {"metadata": {"labels": None}})
     path = f"/apis/hooks.example.dev/v1beta1/namespaces/{namespace}/speechs"
-    loud = {"apiVersion": "hooks.example.dev/v1beta1", "kind": "Speech"}
+    loud: dict[str, Any] = {"apiVersion": "hooks.example.dev/v1beta1", "kind": "Speech"}
     loud |= {"metadata": {"name": "loud"}, "spec": {"words": ["HEAR"]}}
     status, warnings = await post(server, path, loud)
     assert (status, warnings) == (201, ['299 - "spec.words: shouting is bad manners"'])
@@ -255,7 +255,7 @@ async def test_pods_are_changed_as_dicts_by_a_chain_where_the_namespace_asks_for
 
     async def is_asked() -> bool:
         made = await client.create(pod, dry_run=True)
-        return made["metadata"].get("labels") == {"first": namespace}
+        return bool(made["metadata"].get("labels") == {"first": namespace})
 
     async with manager:
         target = UrlTarget(f"https://127.0.0.1:{manager.ports['webhook']}")

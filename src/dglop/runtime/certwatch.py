@@ -24,8 +24,12 @@ CERT, KEY = "tls.crt", "tls.key"
 _Stamp = tuple[tuple[int, int, int], ...]
 
 
-def server_context(cert: Path, key: Path) -> ssl.SSLContext:
-    """A server's TLS context. Raises ConfigError, which names the files, if they are no pair."""
+def server_context(cert: Path, key: Path, client_ca: Path | None = None) -> ssl.SSLContext:
+    """
+    A server's TLS context; with *client_ca* for clients alone that show a certificate of that authority.
+
+    Raises ConfigError, which names the files, if they are no pair, or no authority.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
@@ -35,6 +39,14 @@ def server_context(cert: Path, key: Path) -> ssl.SSLContext:
         raise ConfigError(
             f"{cert} and {key} cannot be used as a server's certificate and key: {problem}"
         ) from problem
+    if client_ca is not None:
+        context.verify_mode = ssl.CERT_REQUIRED
+        # Who resumes a session is not asked for a certificate again, though the authority may be another now.
+        context.num_tickets = 0
+        try:
+            context.load_verify_locations(client_ca)
+        except OSError as problem:
+            raise ConfigError(f"{client_ca} cannot be used as clients' authority: {problem}") from problem
     return context
 
 
@@ -45,15 +57,23 @@ class CertWatcher:
     Guarantees: a connection that begins after a change was seen gets the new certificate, those that are
     open live on; a pair that cannot be used is told in the log once, and the last good one goes on; a key is
     never served with another certificate than its own, even while the files are being written. Also a
-    Runnable, which looks every *period* seconds. Raises ConfigError if there is no usable pair at first.
+    Runnable, which looks every *period* seconds. With *client_ca*, a file that may be replaced too, clients
+    need a certificate of that authority. Raises ConfigError if there is no usable pair at first.
     """
 
     name = "certificates"
 
     def __init__(
-        self, folder: Path, *, clock: Clock, log: Log, metrics: Metrics, period: float = PERIOD_SECONDS
+        self,
+        folder: Path,
+        *,
+        clock: Clock,
+        log: Log,
+        metrics: Metrics,
+        client_ca: Path | None = None,
+        period: float = PERIOD_SECONDS,
     ) -> None:
-        self._cert, self._key = folder / CERT, folder / KEY
+        self._cert, self._key, self._client_ca = folder / CERT, folder / KEY, client_ca
         self._clock = clock
         self._log = log
         self._period = period
@@ -99,13 +119,13 @@ class CertWatcher:
     def _read(self) -> ssl.SSLContext:
         self._reads.inc()
         try:
-            return server_context(self._cert, self._key)
+            return server_context(self._cert, self._key, self._client_ca)
         except ConfigError:
             self._errors.inc()
             raise
 
     def _stamp_now(self) -> _Stamp:
-        return tuple(_stat(path) for path in (self._cert, self._key))
+        return tuple(_stat(path) for path in (self._cert, self._key, self._client_ca) if path)
 
     def _choose(self, connection: ssl.SSLObject, _: str | None, __: ssl.SSLContext) -> None:
         # OpenSSL asks at every handshake, also where the client sends no server name.

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from dglop.errors import ConfigError
-from dglop.runtime.access import AccessGuard, guarded
+from dglop.runtime.access import ACCESS_RULES, AccessGuard, guarded
+from dglop.runtime.api import Rule
 from dglop.runtime.certwatch import CertWatcher
 from dglop.runtime.crdinstall import install_crds
 from dglop.runtime.debug import debug_routes
@@ -15,14 +16,14 @@ from dglop.runtime.health import health_routes, metrics_routes
 from dglop.runtime.serving import HTTPServer, parse_bind
 from dglop.runtime.webhook import WebhookServer, install_webhooks, parse_target
 from dglop.runtime.webhook.cabundle import CABundleKeeper
-from dglop.runtime.webhook.install import read_bundle
+from dglop.runtime.webhook.install import CRD, MUTATING, VALIDATING, read_bundle
 
 if TYPE_CHECKING:
     from dglop.runtime.client import Client
     from dglop.runtime.manager import Manager
     from dglop.runtime.runnable import Runnable
 
-__all__ = ("Server", "http_servers", "install", "webhook_server")
+__all__ = ("Server", "http_servers", "install", "server_rules", "webhook_server")
 
 
 class Server(Protocol):
@@ -59,6 +60,7 @@ def webhook_server(manager: Manager) -> WebhookServer | None:
         manager.webhooks,
         bind=settings.webhook_bind,
         certs=_folder(settings.webhook_cert_path, "--webhook-cert-path", "the webhooks"),
+        client_ca=Path(settings.webhook_client_ca) if settings.webhook_client_ca else None,
         client=lambda: manager.client,
         clock=manager.clock,
         log=manager.log,
@@ -70,7 +72,8 @@ async def install(manager: Manager, client: Client) -> list[Runnable]:
     """
     Apply the CRDs of the Manager's kinds and, if they have a target, what leads the API server to webhooks.
 
-    Gives what the leader has to run to keep that so. Raises ConfigError for a converted kind without a target, a CRD that is not served, and ApiError.
+    Gives what the leader has to run to keep that so. Raises ConfigError for a converted kind without a target
+    and for a CRD that is not served, and ApiError.
     """
     settings, webhooks = manager.settings, manager.webhooks
     kinds = [controller.kind for controller in manager.controllers]
@@ -93,6 +96,21 @@ async def install(manager: Manager, client: Client) -> list[Runnable]:
     )
     manager.log.info("Installed webhooks", into=[str(each) for each in installed])
     return [CABundleKeeper(ca_file, installed, bundle, client=client, clock=manager.clock, log=manager.log)]
+
+
+def server_rules(manager: Manager) -> list[Rule]:
+    """What the servers, and the installation of what leads to them, must be allowed in the whole cluster."""
+    settings, webhooks = manager.settings, manager.webhooks
+    rules = list(ACCESS_RULES) if settings.metrics_secure else []
+    if not settings.install_crds:
+        return rules
+    rules.append(Rule.of(CRD, "create", "patch", "watch"))
+    if webhooks.conversions:
+        rules.append(Rule.of(CRD, "get"))  # a new CA bundle is written only if nobody changed it meanwhile
+    for resource, mutating in ((MUTATING, True), (VALIDATING, False)):
+        if settings.webhook_target and any(hook.mutating is mutating for hook in webhooks.hooks.values()):
+            rules += [Rule.of(resource, "create"), Rule.of(resource, "get", "patch", names=(manager.name,))]
+    return rules
 
 
 def _metrics_server(manager: Manager) -> HTTPServer:

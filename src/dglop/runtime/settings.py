@@ -47,6 +47,8 @@ class Settings(BaseSettings):
     """Address of the webhooks, if the program has any."""
     webhook_cert_path: str = ""
     """Folder with tls.crt and tls.key for the webhooks; a change of them is seen without a restart."""
+    webhook_client_ca: str = ""
+    """File with the authority whose client certificates alone may call the webhooks; by default anybody."""
     webhook_target: str = ""
     """Where the API server finds the webhooks, for install_crds: https://host:port, or a Service as
     name.namespace or name.namespace:port. What it must trust is ca.crt in webhook_cert_path."""

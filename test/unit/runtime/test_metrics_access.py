@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TOKENS = "/apis/authentication.k8s.io/v1/tokenreviews"
+UNUSED: Any = object()
+"""A client for what fails before it would be needed."""
 RIGHTS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
 
@@ -148,7 +150,7 @@ async def test_nobody_passes_while_the_api_server_cannot_be_asked_and_nothing_of
 
 
 def test_tokens_are_remembered_up_to_a_number():
-    cache = _Cache(ManualClock().monotonic, max_entries=2)
+    cache: _Cache[str] = _Cache(ManualClock().monotonic, max_entries=2)
     for key in ("a", "b"):
         cache.put(key, key, 60)
     assert cache.get("a") == ("a",)
@@ -177,7 +179,7 @@ async def test_with_metrics_secure_the_metrics_are_served_over_tls_to_those_who_
 
 async def test_secure_metrics_without_a_certificate_are_a_sentence_at_the_start():
     settings = Settings(metrics_bind="127.0.0.1:0", health_bind="0", metrics_secure=True)
-    manager = Manager(settings, client=object(), log=make_log(stream=io.StringIO()))
+    manager = Manager(settings, client=UNUSED, log=make_log(stream=io.StringIO()))
     with pytest.raises(ConfigError, match="--metrics-cert-path is missing: secure metrics need a folder"):
         await manager.start()
 
@@ -187,6 +189,6 @@ async def test_a_pair_that_is_none_is_a_sentence_at_the_start(tmp_path: Path):
     settings = Settings(
         metrics_bind="127.0.0.1:0", health_bind="0", metrics_secure=True, metrics_cert_path=str(tmp_path)
     )
-    manager = Manager(settings, client=object(), log=make_log(stream=io.StringIO()))
+    manager = Manager(settings, client=UNUSED, log=make_log(stream=io.StringIO()))
     with pytest.raises(ConfigError, match=r"tls.crt and .*tls.key cannot be used .*mismatch"):
         await manager.start()

@@ -12,7 +12,7 @@ from dglop.runtime.webhook.admission import (
 )
 from dglop.runtime.webhook.authentication import Authenticator
 from dglop.runtime.webhook.call import AdmissionContext
-from dglop.runtime.webhook.conversion import Conversion, Spoke
+from dglop.runtime.webhook.conversion import Spoke
 from dglop.runtime.webhook.denied import Cause, DeniedError
 from dglop.runtime.webhook.install import install_webhooks, write_ca_bundle
 from dglop.runtime.webhook.jsonpatch import json_patch
@@ -35,7 +35,6 @@ __all__ = (
     "AdmissionResponse",
     "Authenticator",
     "Cause",
-    "Conversion",
     "Defaulter",
     "DeniedError",
     "Hook",

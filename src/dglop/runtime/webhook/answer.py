@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dglop.runtime.serving import HttpRequest
     from dglop.runtime.webhook.authentication import Authenticator
     from dglop.runtime.webhook.call import Surroundings
-    from dglop.runtime.webhook.conversion import Conversion
+    from dglop.runtime.webhook.conversion import Converter
     from dglop.runtime.webhook.metrics import WebhookMetrics
     from dglop.runtime.webhook.registry import Hook
 
@@ -75,7 +75,7 @@ class Answers:
         return _json(write_review(version, admission.uid, response or errored(failure)))
 
     async def conversion(
-        self, conversions: dict[tuple[str, str], Conversion], request: HttpRequest
+        self, conversions: dict[tuple[str, str], Converter], request: HttpRequest
     ) -> HttpResponse:
         """The answer to a ConversionReview."""
         threads = self._around.threads  # for all of it: a list of thousands of objects may come in one review

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from dglop.runtime.api import Kind, Resource
 
-__all__ = ("Conversion", "Spoke", "convert_review", "read_conversion", "write_conversion")
+__all__ = ("Converter", "Spoke", "convert_review", "read_conversion", "write_conversion")
 
 HubT = TypeVar("HubT")
 SpokeT = TypeVar("SpokeT")
@@ -42,7 +42,7 @@ class Spoke(Generic[SpokeT, HubT]):
     from_hub: Callable[[HubT], SpokeT]
 
 
-class Conversion:
+class Converter:
     """
     The versions of one kind.
 
@@ -134,7 +134,7 @@ def read_conversion(body: bytes) -> tuple[str, str, list[dict[str, Any]]]:
 
 
 def convert_review(
-    conversions: dict[tuple[str, str], Conversion], objects: list[dict[str, Any]], api_version: str
+    conversions: dict[tuple[str, str], Converter], objects: list[dict[str, Any]], api_version: str
 ) -> list[dict[str, Any]]:
     """
     All *objects* in *api_version*, in their order; *conversions* by group and kind.
@@ -145,7 +145,7 @@ def convert_review(
 
 
 def _convert_one(
-    conversions: dict[tuple[str, str], Conversion], wire: dict[str, Any], api_version: str
+    conversions: dict[tuple[str, str], Converter], wire: dict[str, Any], api_version: str
 ) -> dict[str, Any]:
     group, kind = str(wire.get("apiVersion", "")).rpartition("/")[0], str(wire.get("kind", ""))
     conversion = conversions.get((group, kind))

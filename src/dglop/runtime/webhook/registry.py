@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dglop.errors import ConfigError
 from dglop.runtime.api import CustomResource, crd_manifest, resource_of
 from dglop.runtime.webhook.admission import default_step, validate_step, validated_operations
-from dglop.runtime.webhook.conversion import PATH, Conversion
+from dglop.runtime.webhook.conversion import PATH, Converter
 from dglop.runtime.webhook.manifests import configuration, with_conversion
 from dglop.runtime.webhook.options import HookOptions, HookRule
 
@@ -40,7 +40,7 @@ class Webhooks:
 
     def __init__(self) -> None:
         self.hooks: dict[str, Hook] = {}
-        self.conversions: dict[tuple[str, str], Conversion] = {}
+        self.conversions: dict[tuple[str, str], Converter] = {}
         self.authenticators: dict[str, Authenticator] = {}
 
     def __repr__(self) -> str:
@@ -73,9 +73,9 @@ class Webhooks:
         steps = tuple(make(kind, function) for function in chain)
         return self._add(kind, steps, options or HookOptions(), mutating=mutating, operations=operations)
 
-    def conversion(self, hub: Kind, *spokes: Spoke[Any, Any]) -> Conversion:
+    def conversion(self, hub: Kind, *spokes: Spoke[Any, Any]) -> Converter:
         """Convert between the versions of one kind. Raises ConfigError if it has a conversion already."""
-        conversion = Conversion(hub, *spokes)
+        conversion = Converter(hub, *spokes)
         key = (conversion.resource.group, conversion.resource.kind)
         if key in self.conversions:
             raise ConfigError(

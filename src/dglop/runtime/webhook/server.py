@@ -3,20 +3,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import ssl
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 from dglop.errors import DglopError
 from dglop.runtime.certwatch import CertWatcher
-from dglop.runtime.serving import HTTPServer, Route
+from dglop.runtime.clock import within
+from dglop.runtime.serving import HTTPServer, Route, parse_bind
 from dglop.runtime.webhook.answer import Answers
 from dglop.runtime.webhook.call import Surroundings
 from dglop.runtime.webhook.conversion import PATH
 from dglop.runtime.webhook.metrics import WebhookMetrics
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
@@ -35,12 +38,14 @@ MAX_CONVERSION = 256 * 2**20
 THREADS = 32
 CONCURRENT = 256
 DRAIN_SECONDS = 5.0
+CHECK_SECONDS = 5.0
 
 
 class WebhookServer:
     """
     Serves the webhooks of one Manager over TLS, with the certificate in *certs* as it is at the moment.
 
+    With *client_ca* only clients with a certificate of that authority are served.
     Plain functions run in threads of its own, so that slow ones cannot hold up reconcilers; one that never
     returns keeps its thread, but its request is answered in time. Also a Runnable. Raises ConfigError for a
     certificate that cannot be used and an address that cannot be listened on.
@@ -54,15 +59,17 @@ class WebhookServer:
         *,
         bind: str,
         certs: Path,
+        client_ca: Path | None = None,
         client: Callable[[], Client],
         clock: Clock,
         log: Log,
         metrics: Metrics,
     ) -> None:
         self._clock = clock
+        self._host = _reachable(bind)
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="webhook")
         self._metrics = WebhookMetrics(metrics, webhooks.paths)
-        self.certificates = CertWatcher(certs, clock=clock, log=log, metrics=metrics)
+        self.certificates = CertWatcher(certs, clock=clock, log=log, metrics=metrics, client_ca=client_ca)
         around = Surroundings(client, clock, log, self._threads)
         self._server = HTTPServer(
             bind,
@@ -79,10 +86,14 @@ class WebhookServer:
         """The port that is listened on, while it is."""
         return self._server.port
 
-    def check(self) -> None:
-        """The readiness check. Raises DglopError while nothing is served."""
+    async def check(self) -> None:
+        """The readiness check: shakes hands with itself. Raises DglopError if that fails."""
         if self.port is None:
             raise DglopError("the webhook server does not serve yet")
+        try:
+            await within(self._clock, CHECK_SECONDS, _shake_hands(self._host, self.port))
+        except OSError as error:  # TimeoutError is one, and so is ssl.SSLError
+            raise DglopError(f"the webhook server does not answer: {error}") from error
 
     async def start(self) -> None:
         """Serve; certificates are looked after from now on."""
@@ -127,3 +138,19 @@ class WebhookServer:
             return response
 
         return Route("POST", path, handle, max_body=max_body)
+
+
+def _reachable(bind: str) -> str:
+    """The host by which this machine reaches what listens on *bind*."""
+    host = (parse_bind(bind) or (None, 0))[0]
+    return {None: "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host) or str(host)  # noqa: S104
+
+
+async def _shake_hands(host: str, port: int) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE  # the question is whether it is there, not whether to trust it
+    _, writer = await asyncio.open_connection(host, port, ssl=context)
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()

@@ -10,8 +10,8 @@ import pytest
 
 from dglop import CustomResource, Resource, Spec, Status
 from dglop.errors import ConfigError, SchemaError
-from dglop.runtime.webhook import Conversion, Spoke
-from dglop.runtime.webhook.conversion import convert_review, read_conversion, write_conversion
+from dglop.runtime.webhook import Spoke
+from dglop.runtime.webhook.conversion import Converter, convert_review, read_conversion, write_conversion
 
 NOTE = "example.dev/mood"
 
@@ -87,7 +87,7 @@ def old_wire(**spec: Any) -> dict[str, Any]:
 
 
 def test_all_metadata_and_the_status_go_through():
-    hub = Conversion(Hub, OLD).convert(old_wire(), "example.dev/v1beta1")
+    hub = Converter(Hub, OLD).convert(old_wire(), "example.dev/v1beta1")
     assert hub == {
         "apiVersion": "example.dev/v1beta1",
         "kind": "Greeting",
@@ -98,20 +98,20 @@ def test_all_metadata_and_the_status_go_through():
 
 
 def test_what_the_hub_cannot_say_is_kept_in_an_annotation_there_and_back():
-    conversion = Conversion(Hub, OLD)
+    conversion = Converter(Hub, OLD)
     hub = conversion.convert(old_wire(mood="sad"), "example.dev/v1beta1")
     assert hub["metadata"]["annotations"] == {"c": "d", NOTE: "sad"}
     assert conversion.convert(hub, "example.dev/v1alpha1") == old_wire(mood="sad")
 
 
 def test_two_spokes_meet_at_the_hub():
-    loud = Conversion(Hub, OLD, LOUD).convert(old_wire(), "example.dev/v1")
+    loud = Converter(Hub, OLD, LOUD).convert(old_wire(), "example.dev/v1")
     assert (loud["apiVersion"], loud["spec"]) == ("example.dev/v1", {"shout": "GOOD DAY"})
 
 
 def test_an_object_in_the_wished_version_is_given_back_as_it_is():
     wire = old_wire(unknown=1)
-    assert Conversion(Hub, OLD).convert(wire, "example.dev/v1alpha1") is wire
+    assert Converter(Hub, OLD).convert(wire, "example.dev/v1alpha1") is wire
 
 
 def test_versions_may_be_wire_dicts():
@@ -121,7 +121,7 @@ def test_versions_may_be_wire_dicts():
         return {**wire, "apiVersion": "example.dev/v2", "spec": {"words": wire["spec"]["texts"]}}
 
     hub = Resource("example.dev", "v1beta1", "Greeting", "greetings")
-    conversion = Conversion(hub, Spoke(new, lambda wire: wire, up))
+    conversion = Converter(hub, Spoke(new, lambda wire: wire, up))
     wire = {"apiVersion": "example.dev/v1beta1", "kind": "Greeting", "spec": {"texts": ["a"]}}
     assert conversion.convert({**wire, "metadata": METADATA}, "example.dev/v2") == {
         "apiVersion": "example.dev/v2",
@@ -133,13 +133,13 @@ def test_versions_may_be_wire_dicts():
 
 def test_a_version_that_is_not_known_is_named_beside_those_that_are():
     with pytest.raises(SchemaError, match=r"no version 'example.dev/v9'; there are example.dev/v1alpha1, ex"):
-        Conversion(Hub, OLD).convert(old_wire(), "example.dev/v9")
+        Converter(Hub, OLD).convert(old_wire(), "example.dev/v9")
 
 
 def test_a_function_that_gives_another_version_is_found_out():
     wrong: Any = Spoke(Old, lambda old: old, from_hub)
     with pytest.raises(SchemaError, match=r"a conversion to .* gave "):
-        Conversion(Hub, wrong).convert(old_wire(), "example.dev/v1beta1")
+        Converter(Hub, wrong).convert(old_wire(), "example.dev/v1beta1")
 
 
 class Other(CustomResource[HubSpec, Status], group="example.dev", version="v1"):
@@ -157,11 +157,11 @@ class Other(CustomResource[HubSpec, Status], group="example.dev", version="v1"):
 )
 def test_versions_that_do_not_belong_together_are_refused(spokes, text):
     with pytest.raises(ConfigError, match=text):
-        Conversion(Hub, *spokes)
+        Converter(Hub, *spokes)
 
 
 def test_a_review_keeps_the_order_of_its_objects_and_a_failure_names_one():
-    conversions = {("example.dev", "Greeting"): Conversion(Hub, OLD)}
+    conversions = {("example.dev", "Greeting"): Converter(Hub, OLD)}
     objects = [old_wire(text=str(number)) for number in range(3)]
     request = {"uid": "u", "desiredAPIVersion": "example.dev/v1beta1", "objects": objects}
     body = json.dumps({"apiVersion": "apiextensions.k8s.io/v1", "request": request}).encode()

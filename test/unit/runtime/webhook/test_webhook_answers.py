@@ -23,6 +23,7 @@ from dglop.runtime.webhook.metrics import WebhookMetrics
 from dglop.testing.clock import ManualClock
 
 from .admission_kinds import Greeting, wire
+from .test_admission import no_client
 from .test_conversions import Hub, Old, from_hub, old_wire, to_hub
 
 JSON = {"content-type": "application/json; charset=utf-8"}
@@ -47,26 +48,29 @@ class World:
         self.out = io.StringIO()
         self.webhooks = Webhooks()
         log = make_log(format_="json", stream=self.out)
-        around = Surroundings(lambda: None, self.clock, log, threads)
+        around = Surroundings(no_client, self.clock, log, threads)
         self.answers = Answers(around, WebhookMetrics(self.metrics, ["/convert"]))
 
     async def ask(
         self, function: Any, body: bytes = b"", patience: str = "10s", headers=JSON
     ) -> dict[str, Any]:
         hook = self.webhooks.register(Greeting, function, mutating=False)
+        assert hook is not None
         request = HttpRequest("POST", hook.path, query={"timeout": patience}, headers=headers, body=body)
         answer = await self.answers.admission(hook, request)
         assert (answer.status, answer.content_type) == (200, "application/json")
-        found = json.loads(answer.body)
+        found: dict[str, Any] = json.loads(answer.body)
         assert found["kind"] == "AdmissionReview"
-        return found["response"]
+        response: dict[str, Any] = found["response"]
+        return response
 
     async def convert(self, spoke: Any, body: bytes) -> dict[str, Any]:
         self.webhooks.conversion(Hub, spoke)
         request = HttpRequest("POST", "/convert", headers=JSON, body=body)
         answer = await self.answers.conversion(self.webhooks.conversions, request)
         assert (answer.status, answer.content_type) == (200, "application/json")
-        return json.loads(answer.body)["response"]
+        found: dict[str, dict[str, Any]] = json.loads(answer.body)
+        return found["response"]
 
     def count(self, name: str) -> float | None:
         return self.metrics.registry.get_sample_value(name)
@@ -88,7 +92,7 @@ def test_a_function_gets_somewhat_less_time_than_the_api_server_has(timeout, sec
 
 async def test_a_bug_is_answered_counted_and_logged(world):
     def validate(obj, ctx):
-        return {}["nothing"]
+        return obj.labels["nothing"]
 
     response = await world.ask(validate, review())
     assert response == {
@@ -183,7 +187,9 @@ async def test_a_conversion_gives_its_objects(world):
 
 async def test_a_conversion_that_fails_says_so_in_its_own_form_and_the_next_one_works(world):
     def sometimes(old: Old) -> Hub:
-        return to_hub(old) if old.spec.text != "bad" else old.spec.text[9]
+        if old.spec.text == "bad":
+            raise IndexError("string index out of range")
+        return to_hub(old)
 
     spoke = Spoke(Old, sometimes, from_hub)
     response = await world.convert(spoke, conversion_review(old_wire(), old_wire(text="bad")))

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from dglop import CustomResource, Manager, Resource, Settings, Spec, Status
@@ -13,6 +15,8 @@ from .admission_kinds import Greeting, GreetingSpec
 
 SERVICE = ServiceTarget("hooks", "greeting-system")
 URL = UrlTarget("https://127.0.0.1:9443/")
+UNUSED: Any = object()
+"""A client for what fails before it would be needed."""
 POD = Resource("", "v1", "Pod", "pods")
 
 
@@ -37,40 +41,36 @@ def manager() -> Manager:
 def test_a_kind_with_both_has_an_entry_in_each_configuration(manager):
     manager.webhook(Greeting, default=nothing, validate=[nothing, Deleted()])
     mutating, validating = manager.webhooks.manifests(SERVICE, name="greeting", ca_bundle=b"pem")
-    assert mutating == {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "MutatingWebhookConfiguration",
-        "metadata": {"name": "greeting"},
-        "webhooks": [
-            {
-                "name": "mutate-v1.greetings.example.dev",
-                "clientConfig": {
-                    "service": {
-                        "name": "hooks",
-                        "namespace": "greeting-system",
-                        "port": 443,
-                        "path": "/mutate-example-dev-v1-greeting",
-                    },
-                    "caBundle": "cGVt",
+    assert (mutating["kind"], mutating["metadata"]) == ("MutatingWebhookConfiguration", {"name": "greeting"})
+    assert mutating["webhooks"] == [
+        {
+            "name": "mutate-v1.greetings.example.dev",
+            "clientConfig": {
+                "service": {
+                    "name": "hooks",
+                    "namespace": "greeting-system",
+                    "port": 443,
+                    "path": "/mutate-example-dev-v1-greeting",
                 },
-                "rules": [
-                    {
-                        "apiGroups": ["example.dev"],
-                        "apiVersions": ["v1"],
-                        "operations": ["CREATE", "UPDATE"],
-                        "resources": ["greetings"],
-                        "scope": "Namespaced",
-                    }
-                ],
-                "admissionReviewVersions": ["v1"],
-                "failurePolicy": "Fail",
-                "matchPolicy": "Equivalent",
-                "sideEffects": "None",
-                "timeoutSeconds": 10,
-                "reinvocationPolicy": "Never",
-            }
-        ],
-    }
+                "caBundle": "cGVt",
+            },
+            "rules": [
+                {
+                    "apiGroups": ["example.dev"],
+                    "apiVersions": ["v1"],
+                    "operations": ["CREATE", "UPDATE"],
+                    "resources": ["greetings"],
+                    "scope": "Namespaced",
+                }
+            ],
+            "admissionReviewVersions": ["v1"],
+            "failurePolicy": "Fail",
+            "matchPolicy": "Equivalent",
+            "sideEffects": "None",
+            "timeoutSeconds": 10,
+            "reinvocationPolicy": "Never",
+        }
+    ]
     (entry,) = validating["webhooks"]
     assert validating["kind"] == "ValidatingWebhookConfiguration"
     assert entry["clientConfig"]["service"]["path"] == "/validate-example-dev-v1-greeting"
@@ -146,7 +146,7 @@ async def test_webhooks_without_a_certificate_are_a_sentence_at_the_start(manage
     class Plain(CustomResource[Spec, Status], group="example.dev", version="v1"):
         """A kind."""
 
-    manager = Manager(Settings(metrics_bind="0", health_bind="0"), client=object())
+    manager = Manager(Settings(metrics_bind="0", health_bind="0"), client=UNUSED)
     manager.webhook(Plain, default=nothing)
     with pytest.raises(ConfigError, match="--webhook-cert-path is missing"):
         await manager.start()

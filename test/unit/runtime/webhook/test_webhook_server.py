@@ -59,7 +59,7 @@ class Connection:
     @property
     def serial(self) -> str:
         """The number of the certificate that was shown at its beginning."""
-        return self.writer.get_extra_info("peercert")["serialNumber"]
+        return str(self.writer.get_extra_info("peercert")["serialNumber"])
 
     async def post(self, path: str = PATH) -> tuple[int, bytes]:
         request = {"uid": "u", "operation": "CREATE", "object": wire()}
