@@ -51,7 +51,14 @@ class AdmissionContext(Generic[T]):
         self.request = request
         self.old = old
         """What is stored, for an update; None if there is nothing, or nothing that fits the kind."""
-        self.log = surroundings.log
+        self.log = surroundings.log.bind(
+            operation=request.operation,
+            kind=request.kind.kind,
+            namespace=request.namespace,
+            name=request.name,
+            user=request.user_info.username,
+            requestID=request.uid,
+        )
         self.warnings: list[str] = []
         self.audits: dict[str, str] = {}
         self._surroundings = surroundings

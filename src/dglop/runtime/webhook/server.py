@@ -143,7 +143,7 @@ class WebhookServer:
 def _reachable(bind: str) -> str:
     """The host by which this machine reaches what listens on *bind*."""
     host = (parse_bind(bind) or (None, 0))[0]
-    return {None: "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host) or str(host)  # noqa: S104
+    return {None: "localhost", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host) or str(host)  # noqa: S104
 
 
 async def _shake_hands(host: str, port: int) -> None:

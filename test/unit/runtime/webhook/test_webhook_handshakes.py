@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who may connect to a webhook server, and how it tells whether anybody can."""
+
+from __future__ import annotations
+
+import io
+import socket
+import ssl
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+import pytest
+import trustme
+
+from dglop import Manager, Settings
+from dglop.errors import ConfigError, DglopError
+from dglop.runtime.log import make_log
+from dglop.runtime.metrics import Metrics
+from dglop.runtime.webhook import Webhooks, WebhookServer
+from dglop.testing.certificates import ServingCertificates
+from dglop.testing.clock import ManualClock
+
+from .admission_kinds import Greeting
+from .test_admission import no_client
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.scripted
+PATH = "/validate-example-dev-v1-greeting"
+
+
+class World:
+    """A webhook server alone, which asks its clients for a certificate if there is an authority for them."""
+
+    def __init__(self, folder: Path, *, bind: str = "127.0.0.1:0", client_ca: Path | None = None) -> None:
+        self.serving = ServingCertificates(folder)
+        self.clock = ManualClock()
+        webhooks = Webhooks()
+        webhooks.register(Greeting, lambda obj, ctx: None, mutating=False)
+        self.server = WebhookServer(
+            webhooks,
+            bind=bind,
+            certs=folder,
+            client_ca=client_ca,
+            client=no_client,
+            clock=self.clock,
+            log=make_log(level="error", stream=io.StringIO()),
+            metrics=Metrics(),
+        )
+
+    async def get_in(self, authority: trustme.CA | None = None) -> bool:
+        """Whether somebody with a certificate of *authority*, or with none, is answered."""
+        context = ssl.create_default_context(cadata=self.serving.ca_bundle.decode())
+        if authority is not None:
+            authority.issue_cert("apiserver@example.dev").configure_cert(context)
+        url = f"https://127.0.0.1:{self.server.port}{PATH}"
+        try:
+            async with (
+                aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context)) as session,
+                session.post(url, json={}) as answer,
+            ):
+                return answer.status == 200
+        except (aiohttp.ClientError, OSError):
+            return False
+
+
+@pytest.fixture
+async def started() -> AsyncIterator[list[WebhookServer]]:
+    servers: list[WebhookServer] = []
+    yield servers
+    for server in servers:
+        await server.stop()
+
+
+@pytest.mark.parametrize("bind", [":0", "127.0.0.1:0", "0.0.0.0:0"])
+async def test_it_is_ready_from_the_moment_that_it_answers_until_it_stops(tmp_path, bind):
+    world = World(tmp_path, bind=bind)
+    with pytest.raises(DglopError, match="does not serve yet"):
+        await world.server.check()
+    await world.server.start()
+    await world.server.check()
+    await world.server.stop()
+    with pytest.raises(DglopError, match="does not serve yet"):
+        await world.server.check()
+
+
+async def test_it_is_not_ready_while_nobody_answers_where_it_should_listen(tmp_path, started):
+    world = World(tmp_path)
+    await world.server.start()
+    started.append(world.server)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        world.server._server.port = other.getsockname()[1]
+    with pytest.raises(DglopError, match="does not answer"):
+        await world.server.check()
+
+
+async def test_with_an_authority_for_clients_only_their_certificates_are_let_in(tmp_path, started):
+    ours, theirs, file = trustme.CA(), trustme.CA(), tmp_path / "clients.crt"
+    ours.cert_pem.write_to_path(file)
+    world = World(tmp_path, client_ca=file)
+    await world.server.start()
+    started.append(world.server)
+    assert [await world.get_in(), await world.get_in(theirs), await world.get_in(ours)] == [
+        False,
+        False,
+        True,
+    ]
+    await world.server.check()  # a handshake that is refused afterwards is one all the same
+
+
+async def test_clients_authority_may_be_replaced_while_it_serves(tmp_path, started):
+    before, after, file = trustme.CA(), trustme.CA(), tmp_path / "clients.crt"
+    before.cert_pem.write_to_path(file)
+    world = World(tmp_path, client_ca=file)
+    await world.server.start()
+    started.append(world.server)
+    assert [await world.get_in(before), await world.get_in(after)] == [True, False]
+    after.cert_pem.write_to_path(file)
+    assert world.server.certificates.check()
+    assert [await world.get_in(before), await world.get_in(after)] == [False, True]
+
+
+async def test_an_authority_that_is_none_is_a_sentence_at_the_start(tmp_path):
+    file = tmp_path / "clients.crt"
+    for content in (None, "nothing"):
+        if content is not None:
+            file.write_text(content)
+        with pytest.raises(ConfigError, match=r"clients\.crt cannot be used as clients' authority"):
+            World(tmp_path, client_ca=file)
+
+
+async def test_metrics_and_webhooks_have_certificates_of_their_own_and_one_count_of_reads(api, tmp_path):
+    folders = [tmp_path / name for name in ("metrics", "webhooks")]
+    for folder in folders:
+        folder.mkdir()
+        ServingCertificates(folder)
+    settings: dict[str, Any] = {
+        "metrics_bind": "127.0.0.1:0",
+        "health_bind": "0",
+        "webhook_bind": "127.0.0.1:0",
+        "metrics_secure": True,
+        "metrics_cert_path": str(folders[0]),
+        "webhook_cert_path": str(folders[1]),
+    }
+    log = make_log(level="error", stream=io.StringIO())
+    manager = Manager(Settings(**settings), config=api.config, log=log)
+    manager.webhook(Greeting, validate=lambda obj, ctx: None)
+    shown = []
+    async with manager:
+        for name, folder in zip(("metrics", "webhook"), folders, strict=True):
+            context = ssl.create_default_context(cafile=str(folder / "ca.crt"))
+            async with (
+                aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context)) as session,
+                session.get(f"https://127.0.0.1:{manager.ports[name]}/") as answer,
+            ):
+                shown.append(answer.status)
+    assert shown == [404, 404]
+    assert manager.metrics.registry.get_sample_value("certwatcher_read_certificate_total") == 2
