@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kind in two versions, with its conversion, for the webhooks' tests."""
+"""A kind in three versions, with its conversion, for the webhooks' tests."""
 
 from pydantic import Field
 
@@ -31,6 +31,15 @@ class Beta(CustomResource[BetaSpec, Status], group="hooks.example.dev", version=
     """The stored version."""
 
 
+class GammaSpec(Spec):
+    lines: int
+    script: str
+
+
+class Gamma(CustomResource[GammaSpec, Status], group="hooks.example.dev", version="v1", kind="Speech"):
+    """The last version, which is not stored yet."""
+
+
 def to_beta(old: Alpha) -> Beta:
     tone = old.annotations.pop(TONE, None)
     new = Beta(spec=BetaSpec(words=old.spec.text.split(), tone=tone))
@@ -49,7 +58,16 @@ def to_alpha(new: Beta) -> Alpha:
     return old
 
 
+def gamma_to_beta(gamma: Gamma) -> Beta:
+    return Beta(spec=BetaSpec(words=gamma.spec.script.split()))
+
+
+def beta_to_gamma(beta: Beta) -> Gamma:
+    return Gamma(spec=GammaSpec(lines=1, script=" ".join(beta.spec.words)))
+
+
 ALPHA = Spoke(Alpha, to_beta, to_alpha)
+GAMMA = Spoke(Gamma, gamma_to_beta, beta_to_gamma)
 
 
 async def default_tone(obj: Beta, ctx: AdmissionContext[Beta]) -> None:

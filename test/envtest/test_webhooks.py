@@ -29,7 +29,19 @@ from dglop.runtime.webhook.install import CRD, MUTATING, VALIDATING
 from dglop.testing.certificates import ServingCertificates
 from dglop.testing.clock import ManualClock
 
-from .hooked_kinds import ALPHA, MOOD, TONE, Alpha, AlphaSpec, Beta, BetaSpec, Judge, default_tone
+from .hooked_kinds import (
+    ALPHA,
+    GAMMA,
+    MOOD,
+    TONE,
+    Alpha,
+    AlphaSpec,
+    Beta,
+    BetaSpec,
+    Gamma,
+    Judge,
+    default_tone,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -65,7 +77,7 @@ class World:
         log = make_log(format_="json", stream=self.out)
         self.manager = Manager(settings, name="hooks", config=config, log=log, clock=clock)
         self.manager.webhook(Beta, default=default_tone, validate=Judge())
-        self.manager.conversion(Beta, ALPHA)
+        self.manager.conversion(Beta, ALPHA, GAMMA)
 
     async def install(self, namespace: str) -> None:
         """Tell the API server, and wait until it asks us."""
@@ -174,6 +186,17 @@ async def test_both_versions_can_be_written_and_read(world: World, namespace: st
     await client.patch(Alpha, "a", namespace, {"spec": {"text": "dear good old friends"}})
     assert (await client.get(Beta, "a", namespace)).spec.words == ["dear", "good", "old", "friends"]
     assert [each.spec.text for each in await client.list(Alpha, namespace)] == ["dear good old friends"]
+
+
+async def test_versions_beside_the_stored_one_meet_in_it(world: World, namespace: str) -> None:
+    client = world.client
+    await client.create(Alpha(name="a", namespace=namespace, spec=AlphaSpec(text="dear friends", mood="sad")))
+    late = await client.get(Gamma, "a", namespace)
+    assert (late.spec.lines, late.spec.script) == (1, "dear friends")
+    assert late.annotations[MOOD] == "sad"
+    await client.patch(Gamma, "a", namespace, {"spec": {"script": "dear old friends"}})
+    early = await client.get(Alpha, "a", namespace)
+    assert (early.spec.text, early.spec.mood) == ("dear old friends", "sad")
 
 
 async def test_a_controller_may_watch_a_version_that_is_not_stored(

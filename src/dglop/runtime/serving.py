@@ -158,7 +158,13 @@ class HTTPServer:
         runner, self._runner, self.port = self._runner, None, None
         self._ended.set()
         if runner is not None:
+            open_ = [each.transport for each in (runner.server.connections if runner.server else ())]
             await runner.cleanup()
+            # Every answer is on its way by now. Over TLS, asyncio would wait half a minute for each client to
+            # say goodbye, and leave the socket open until then.
+            for transport in open_ if self._tls else ():
+                if transport is not None:
+                    transport.abort()
         if self._watching is not None:
             await self._watching
 

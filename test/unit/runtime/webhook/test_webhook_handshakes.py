@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import socket
 import ssl
@@ -18,7 +19,7 @@ from dglop.runtime.log import make_log
 from dglop.runtime.metrics import Metrics
 from dglop.runtime.webhook import Webhooks, WebhookServer
 from dglop.testing.certificates import ServingCertificates
-from dglop.testing.clock import ManualClock
+from dglop.testing.clock import ManualClock, yield_to_tasks
 
 from .admission_kinds import Greeting
 from .test_admission import no_client
@@ -74,9 +75,11 @@ async def started() -> AsyncIterator[list[WebhookServer]]:
         await server.stop()
 
 
-@pytest.mark.parametrize("bind", [":0", "127.0.0.1:0", "0.0.0.0:0"])
+@pytest.mark.parametrize("bind", [":{}", "127.0.0.1:{}", "0.0.0.0:{}"])
 async def test_it_is_ready_from_the_moment_that_it_answers_until_it_stops(tmp_path, bind):
-    world = World(tmp_path, bind=bind)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    world = World(tmp_path, bind=bind.format(port))
     with pytest.raises(DglopError, match="does not serve yet"):
         await world.server.check()
     await world.server.start()
@@ -94,6 +97,23 @@ async def test_it_is_not_ready_while_nobody_answers_where_it_should_listen(tmp_p
         world.server._server.port = other.getsockname()[1]
     with pytest.raises(DglopError, match="does not answer"):
         await world.server.check()
+
+
+async def test_a_client_that_never_says_goodbye_keeps_no_socket_open_after_the_end(tmp_path):
+    world = World(tmp_path)
+    await world.server.start()
+    context = ssl.create_default_context(cadata=world.serving.ca_bundle.decode())
+    address = ("127.0.0.1", world.server.port or 0)
+
+    def connect() -> ssl.SSLSocket:
+        return context.wrap_socket(socket.create_connection(address), server_hostname="127.0.0.1")
+
+    with await asyncio.to_thread(connect):
+        (connection,) = world.server._server._runner.server.connections
+        served = connection.transport.get_extra_info("socket")
+        await world.server.stop()
+        await yield_to_tasks()
+        assert served.fileno() == -1
 
 
 async def test_with_an_authority_for_clients_only_their_certificates_are_let_in(tmp_path, started):
