@@ -13,6 +13,7 @@ from dglop.runtime.certwatch import CertWatcher
 from dglop.runtime.crdinstall import install_crds
 from dglop.runtime.debug import debug_routes
 from dglop.runtime.health import health_routes, metrics_routes
+from dglop.runtime.selfsigned import SelfSigned
 from dglop.runtime.serving import HTTPServer, parse_bind
 from dglop.runtime.webhook import WebhookServer, install_webhooks, parse_target
 from dglop.runtime.webhook.cabundle import CABundleKeeper
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from dglop.runtime.client import Client
     from dglop.runtime.manager import Manager
     from dglop.runtime.runnable import Runnable
+    from dglop.runtime.serving import Certificates
 
 __all__ = ("Server", "http_servers", "install", "server_rules", "webhook_server")
 
@@ -56,10 +58,14 @@ def webhook_server(manager: Manager) -> WebhookServer | None:
     settings = manager.settings
     if parse_bind(settings.webhook_bind) is None:
         raise ConfigError("webhooks were registered, so --webhook-bind must name an address, not 0")
+    if not settings.webhook_cert_path:
+        raise ConfigError(
+            "--webhook-cert-path is missing: the webhooks need a folder with tls.crt and tls.key in it"
+        )
     return WebhookServer(
         manager.webhooks,
         bind=settings.webhook_bind,
-        certs=_folder(settings.webhook_cert_path, "--webhook-cert-path", "the webhooks"),
+        certs=Path(settings.webhook_cert_path),
         client_ca=Path(settings.webhook_client_ca) if settings.webhook_client_ca else None,
         client=lambda: manager.client,
         clock=manager.clock,
@@ -118,13 +124,20 @@ def _metrics_server(manager: Manager) -> HTTPServer:
     routes = metrics_routes(manager.metrics.registry)
     if not settings.metrics_secure or parse_bind(settings.metrics_bind) is None:
         return HTTPServer(settings.metrics_bind, routes, name="metrics", log=log)
-    folder = _folder(settings.metrics_cert_path, "--metrics-cert-path", "secure metrics")
-    tls = CertWatcher(folder, clock=manager.clock, log=log, metrics=manager.metrics)
     guard = AccessGuard(lambda: manager.client, clock=manager.clock, log=log)
-    return HTTPServer(settings.metrics_bind, guarded(routes, guard), name="metrics", log=log, tls=tls)
+    return HTTPServer(
+        settings.metrics_bind, guarded(routes, guard), name="metrics", log=log, tls=_metrics_tls(manager)
+    )
 
 
-def _folder(path: str, flag: str, what: str) -> Path:
-    if not path:
-        raise ConfigError(f"{flag} is missing: {what} need a folder with tls.crt and tls.key in it")
-    return Path(path)
+def _metrics_tls(manager: Manager) -> Certificates:
+    path = manager.settings.metrics_cert_path
+    if path:
+        return CertWatcher(Path(path), clock=manager.clock, log=manager.log, metrics=manager.metrics)
+    try:
+        return SelfSigned(manager.clock.now())
+    except ConfigError as error:
+        raise ConfigError(
+            "--metrics-cert-path is missing: secure metrics need a folder with tls.crt and tls.key in it; "
+            f"{error}"
+        ) from error

@@ -5,19 +5,19 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from aiohttp import web
 
 from dglop.errors import ConfigError
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from dglop.runtime.certwatch import CertWatcher
     from dglop.runtime.log import Log
 
-__all__ = ("HTTPServer", "HttpRequest", "HttpResponse", "Route", "parse_bind")
+__all__ = ("Certificates", "HTTPServer", "HttpRequest", "HttpResponse", "Route", "parse_bind")
 
 IDLE_SECONDS = 75.0
 HANDLER_SECONDS = 30.0
@@ -71,6 +71,16 @@ class Route:
     max_body: int = 65536
 
 
+class Certificates(Protocol):
+    """Where a server's TLS context comes from."""
+
+    context: ssl.SSLContext
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Keep the context current until *stop* is set."""
+        ...
+
+
 def parse_bind(bind: str) -> tuple[str | None, int] | None:
     """
     Host and port of `host:port` or `:port`; a host of None is every address; None for "0" or "".
@@ -104,7 +114,7 @@ class HTTPServer:
         name: str,
         log: Log,
         max_concurrent: int = 64,
-        tls: CertWatcher | None = None,
+        tls: Certificates | None = None,
         drain_seconds: float = 1.0,
     ) -> None:
         self._address = parse_bind(bind)

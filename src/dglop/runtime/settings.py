@@ -40,9 +40,10 @@ class Settings(BaseSettings):
     metrics_bind: str = ":8080"
     """Address of /metrics; 0 turns it off."""
     metrics_secure: bool = False
-    """Serve /metrics over HTTPS, only to bearer tokens that may get it; needs metrics_cert_path."""
+    """Serve /metrics over HTTPS, only to bearer tokens that may get it."""
     metrics_cert_path: str = ""
-    """Folder with tls.crt and tls.key for /metrics; a change of them is seen without a restart."""
+    """Folder with tls.crt and tls.key for secure /metrics; a change of them is seen without a restart.
+    Without it a self-signed certificate is made, which needs dglop[tls]."""
     webhook_bind: str = ":9443"
     """Address of the webhooks, if the program has any."""
     webhook_cert_path: str = ""

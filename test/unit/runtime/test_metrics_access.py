@@ -5,17 +5,21 @@ from __future__ import annotations
 
 import io
 import ssl
+import sys
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import pytest
+from cryptography import x509
 
 from dglop import Manager, Settings
 from dglop.errors import ConfigError
 from dglop.runtime.access import AccessGuard, User, _Cache, access_review, bearer_token, guarded
 from dglop.runtime.client import Client, ClientConfig
 from dglop.runtime.log import make_log
+from dglop.runtime.selfsigned import make_pair
 from dglop.runtime.serving import HttpRequest, HttpResponse, Route
 from dglop.testing.certificates import ServingCertificates
 from dglop.testing.clock import ManualClock
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TOKENS = "/apis/authentication.k8s.io/v1/tokenreviews"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 UNUSED: Any = object()
 """A client for what fails before it would be needed."""
 RIGHTS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
@@ -177,10 +182,34 @@ async def test_with_metrics_secure_the_metrics_are_served_over_tls_to_those_who_
             await session.get(url.replace("https", "http"))
 
 
-async def test_secure_metrics_without_a_certificate_are_a_sentence_at_the_start():
+@pytest.mark.scripted
+async def test_secure_metrics_without_a_folder_get_a_certificate_of_their_own(api):
+    settings = Settings(metrics_bind="127.0.0.1:0", health_bind="0", metrics_secure=True)
+    manager = Manager(settings, config=api.config, log=make_log(level="error", stream=io.StringIO()))
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    async with manager, aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context)) as session:
+        url = f"https://127.0.0.1:{manager.ports['metrics']}/metrics"
+        async with session.get(url) as refused:
+            assert refused.status == 401
+
+
+def test_a_certificate_of_ones_own_is_for_localhost_and_a_year():
+    certificate = x509.load_pem_x509_certificate(make_pair(NOW)[0])
+    names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert names.get_values_for_type(x509.DNSName) == ["localhost"]
+    assert certificate.not_valid_before_utc == NOW - timedelta(hours=1)
+    assert certificate.not_valid_after_utc == NOW + timedelta(days=365)
+    context = ssl.create_default_context(cadata=make_pair(NOW)[0].decode())
+    assert context.cert_store_stats()["x509_ca"] == 1
+
+
+async def test_secure_metrics_without_a_certificate_are_a_sentence_at_the_start(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cryptography", None)
     settings = Settings(metrics_bind="127.0.0.1:0", health_bind="0", metrics_secure=True)
     manager = Manager(settings, client=UNUSED, log=make_log(stream=io.StringIO()))
-    with pytest.raises(ConfigError, match="--metrics-cert-path is missing: secure metrics need a folder"):
+    with pytest.raises(ConfigError, match=r"--metrics-cert-path is missing: .*install dglop\[tls\]"):
         await manager.start()
 
 
