@@ -16,11 +16,14 @@ from dglop import Manager, Settings
 from dglop.dgljob.operator import make_operator
 from dglop.dgljob.rbac import MANAGER_RULES, OWN_RULES
 from dglop.dgljob.settings import OperatorSettings
-from dglop.runtime.access import ACCESS_RULES
-from dglop.runtime.api import role_binding_manifest, role_manifest
+from dglop.runtime.access import ACCESS_REVIEWS, ACCESS_RULES
+from dglop.runtime.api import Resource, role_binding_manifest, role_manifest
 from dglop.runtime.client import ClientConfig
 from dglop.runtime.log import make_log
 from dglop.testing.certificates import ServingCertificates
+from dglop.testing.clock import ManualClock
+
+from .test_webhooks import until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from dglop.testing.envtest import Envtest
 
 Get: TypeAlias = Callable[[str], Awaitable[tuple[int, str]]]
+ACCOUNT = Resource("", "v1", "ServiceAccount", "serviceaccounts")
 READER = {
     "apiVersion": "rbac.authorization.k8s.io/v1",
     "kind": "ClusterRole",
@@ -123,3 +127,46 @@ async def test_the_operator_for_dgljobs_serves_them_so_by_flag(
         status, text = await get(scraper)
         assert status == 200
         assert 'controller_runtime_reconcile_total{controller="dgljob",result="success"}' in text
+
+
+async def _may(client: Client, user: str) -> bool:
+    """What the API server says at the moment."""
+    attributes = {"verb": "get", "path": "/metrics"}
+    review = {"kind": "SubjectAccessReview", "spec": {"user": user, "nonResourceAttributes": attributes}}
+    body = json.dumps({"apiVersion": "authorization.k8s.io/v1", **review}).encode()
+    return bool(json.loads(await client.raw("POST", ACCESS_REVIEWS, body=body))["status"]["allowed"])
+
+
+async def test_what_the_api_server_said_holds_for_a_while(
+    server: Envtest, client: Client, namespace: str, tmp_path: Path
+) -> None:
+    certificates, clock = ServingCertificates(tmp_path), ManualClock()
+    await client.apply(READER)
+    token, user = await _token(client, namespace, "late"), f"system:serviceaccount:{namespace}:late"
+    binding = role_binding_manifest("test-late", "test-metrics-reader", "late", namespace)
+    settings = Settings(
+        metrics_bind="127.0.0.1:0", health_bind="0", metrics_secure=True, metrics_cert_path=str(tmp_path)
+    )
+    log = make_log(level="error", stream=io.StringIO())
+    config = ClientConfig(kubeconfig=str(server.kubeconfig))
+    async with reader_of(Manager(settings, config=config, log=log, clock=clock), certificates) as get:
+        assert (await get(token))[0] == 403
+        await client.apply(binding)
+        while not await _may(client, user):
+            pass
+        assert (await get(token))[0] == 403  # a denial, for half a minute
+        await clock.advance(31)
+        assert (await get(token))[0] == 200
+        await client.delete(binding, "test-late")
+        while await _may(client, user):
+            pass
+        await clock.advance(61)
+        await client.delete(ACCOUNT, "late", namespace)
+        assert (await get(token))[0] == 200  # the right, for five minutes; the token, for one
+
+        async def is_forgotten() -> bool:
+            # The API server has a memory of its own, of ten seconds.
+            await clock.advance(61)
+            return (await get(token))[0] == 401
+
+        await until(is_forgotten)

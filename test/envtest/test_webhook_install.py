@@ -10,6 +10,7 @@ import json
 import socket
 from typing import TYPE_CHECKING
 
+import aiohttp
 import pytest
 
 from dglop import Context, Manager, Settings
@@ -65,7 +66,7 @@ class World:
         port = free_port()
         settings = Settings(
             metrics_bind="0",
-            health_bind="0",
+            health_bind="127.0.0.1:0",
             webhook_bind=f"127.0.0.1:{port}",
             webhook_target=f"https://127.0.0.1:{port}",
             webhook_cert_path=str(folder),
@@ -99,6 +100,17 @@ class World:
         crd = await self.client.get(CRD, CRD_NAME)
         found.append(crd["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"])
         return {base64.b64decode(each) for each in found}
+
+    async def readiness(self) -> tuple[int, str]:
+        url = f"http://127.0.0.1:{self.manager.ports['health']}/readyz/webhook"
+        async with aiohttp.ClientSession() as session, session.get(url) as answer:
+            return answer.status, await answer.text()
+
+    def count(self, path: str) -> float:
+        """How many requests of the API server were answered at *path*, by controller-runtime's metric."""
+        labels = {"webhook": path, "code": "200"}
+        name = "controller_runtime_webhook_requests_total"
+        return self.manager.metrics.registry.get_sample_value(name, labels) or 0
 
     async def remove(self) -> None:
         """Leave the API server as it was; objects go while they can still be converted."""
@@ -136,7 +148,9 @@ async def test_it_installs_what_leads_to_it_and_follows_a_new_authority(
         await client.create(Alpha(name="b", namespace=namespace, spec=AlphaSpec(text="still here")))
         while await world.texts.get() != "still here":
             pass
+        assert await world.readiness() == (200, "ok")
         await world.remove()
+    assert min(world.count(path) for path in world.manager.webhooks.paths) > 0
     told = [json.loads(line) for line in world.out.getvalue().splitlines()]
     assert [line["msg"] for line in told if line["level"] == "error"] == []
     for manifest in world.manager.rights(namespace):

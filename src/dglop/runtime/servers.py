@@ -83,7 +83,7 @@ async def install(manager: Manager, client: Client) -> list[Runnable]:
     """
     settings, webhooks = manager.settings, manager.webhooks
     kinds = [controller.kind for controller in manager.controllers]
-    if not webhooks or not settings.webhook_target:
+    if not settings.webhook_target or not (webhooks.hooks or webhooks.conversions):
         if webhooks.conversions:
             names = ", ".join(each.resource.group_resource for each in webhooks.conversions.values())
             raise ConfigError(f"the CRD of {names} must say where versions are converted: --webhook-target")

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import io
+import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import msgspec
 import pytest
 
 from dglop import Resource
 from dglop.errors import CacheNotSyncedError, SchemaError
 from dglop.runtime.log import make_log
-from dglop.runtime.webhook import AdmissionContext, Cause, DeniedError
+from dglop.runtime.webhook import AdmissionContext, Cause, DeniedError, UserInfo
 from dglop.runtime.webhook.admission import admit, default_step, validate_step, validated_operations
 from dglop.runtime.webhook.call import Surroundings
 from dglop.runtime.webhook.review import read_review, write_review
@@ -221,6 +224,20 @@ async def test_a_function_cannot_spoil_the_request_that_the_next_one_sees(around
     steps = [validate_step(Greeting, spoil), validate_step(Greeting, validator)]
     response = await admit(steps, make_request(obj=wire()), around)
     assert (response.patch, validator.notes) == ([], [("create", "hi")])
+
+
+async def test_what_a_function_logs_says_whose_request_it_was_about():
+    def validate(obj: Greeting, ctx: AdmissionContext[Greeting]) -> None:
+        ctx.log.info("Looked at it")
+
+    out = io.StringIO()
+    around = Surroundings(no_client, ManualClock(), make_log(format_="json", stream=out))
+    request = msgspec.structs.replace(make_request(obj=wire()), user_info=UserInfo("eve"))
+    await admit([validate_step(Greeting, validate)], request, around)
+    line = json.loads(out.getvalue())
+    assert (line["msg"], line["operation"], line["kind"]) == ("Looked at it", "CREATE", "Greeting")
+    assert (line["namespace"], line["name"], line["user"]) == ("default", "hello", "eve")
+    assert line["requestID"] == "uid-1"
 
 
 async def test_a_client_is_there_once_the_manager_has_one(around):

@@ -21,12 +21,14 @@ from dglop.runtime.webhook import Webhooks, WebhookServer
 from dglop.testing.certificates import ServingCertificates
 from dglop.testing.clock import ManualClock, yield_to_tasks
 
-from .admission_kinds import Greeting
+from .admission_kinds import Greeting, wire
 from .test_admission import no_client
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
+
+    from dglop.runtime.webhook import AdmissionContext, Validator
 
 pytestmark = pytest.mark.scripted
 PATH = "/validate-example-dev-v1-greeting"
@@ -35,11 +37,18 @@ PATH = "/validate-example-dev-v1-greeting"
 class World:
     """A webhook server alone, which asks its clients for a certificate if there is an authority for them."""
 
-    def __init__(self, folder: Path, *, bind: str = "127.0.0.1:0", client_ca: Path | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        bind: str = "127.0.0.1:0",
+        client_ca: Path | None = None,
+        validate: Validator[Greeting] = lambda obj, ctx: None,
+    ) -> None:
         self.serving = ServingCertificates(folder)
         self.clock = ManualClock()
         webhooks = Webhooks()
-        webhooks.register(Greeting, lambda obj, ctx: None, mutating=False)
+        webhooks.register(Greeting, validate, mutating=False)
         self.server = WebhookServer(
             webhooks,
             bind=bind,
@@ -51,20 +60,26 @@ class World:
             metrics=Metrics(),
         )
 
-    async def get_in(self, authority: trustme.CA | None = None) -> bool:
-        """Whether somebody with a certificate of *authority*, or with none, is answered."""
+    async def ask(self, body: dict[str, Any], authority: trustme.CA | None = None) -> dict[str, Any]:
+        """What somebody with a certificate of *authority*, or with none, is answered."""
         context = ssl.create_default_context(cadata=self.serving.ca_bundle.decode())
         if authority is not None:
             authority.issue_cert("apiserver@example.dev").configure_cert(context)
         url = f"https://127.0.0.1:{self.server.port}{PATH}"
+        async with (
+            aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context)) as session,
+            session.post(url, json=body) as answer,
+        ):
+            review: dict[str, Any] = await answer.json()
+            return review
+
+    async def get_in(self, authority: trustme.CA | None = None) -> bool:
+        """Whether somebody with a certificate of *authority*, or with none, is answered at all."""
         try:
-            async with (
-                aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context)) as session,
-                session.post(url, json={}) as answer,
-            ):
-                return answer.status == 200
+            await self.ask({}, authority)
         except (aiohttp.ClientError, OSError):
             return False
+        return True
 
 
 @pytest.fixture
@@ -114,6 +129,26 @@ async def test_a_client_that_never_says_goodbye_keeps_no_socket_open_after_the_e
         await world.server.stop()
         await yield_to_tasks()
         assert served.fileno() == -1
+
+
+async def test_a_request_in_progress_is_answered_before_the_end(tmp_path):
+    begun, release = asyncio.Event(), asyncio.Event()
+
+    async def validate(obj: Greeting, ctx: AdmissionContext[Greeting]) -> None:
+        begun.set()
+        await release.wait()
+
+    world = World(tmp_path, validate=validate)
+    await world.server.start()
+    request = {"uid": "u", "operation": "CREATE", "object": wire()}
+    asking = asyncio.create_task(world.ask({"apiVersion": "admission.k8s.io/v1", "request": request}))
+    await begun.wait()
+    stopping = asyncio.create_task(world.server.stop())
+    await yield_to_tasks()
+    assert world.server.port is None
+    release.set()
+    assert (await asking)["response"]["allowed"] is True
+    await stopping
 
 
 async def test_with_an_authority_for_clients_only_their_certificates_are_let_in(tmp_path, started):
