@@ -41,7 +41,9 @@ def server_context(cert: Path, key: Path, client_ca: Path | None = None) -> ssl.
         ) from problem
     if client_ca is not None:
         context.verify_mode = ssl.CERT_REQUIRED
-        # Who resumes a session is not asked for a certificate again, though the authority may be another now.
+        # Who resumes a session is not asked for a certificate again, though the authority may be another now;
+        # before TLS 1.3 there is no way to forbid it.
+        context.minimum_version = ssl.TLSVersion.TLSv1_3
         context.num_tickets = 0
         try:
             context.load_verify_locations(client_ca)

@@ -226,6 +226,16 @@ async def test_a_function_cannot_spoil_the_request_that_the_next_one_sees(around
     assert (response.patch, validator.notes) == ([], [("create", "hi")])
 
 
+async def test_what_a_validator_does_to_a_dict_is_no_patch(around):
+    def spoil(pod: dict[str, Any], ctx: AdmissionContext[dict[str, Any]]) -> None:
+        pod["metadata"]["labels"] = {"spoilt": "true"}
+
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}
+    response = await admit([validate_step(POD, spoil)], make_request("UPDATE", pod, pod), around)
+    assert (response.allowed, response.patch) == (True, [])
+    assert pod["metadata"] == {"name": "a"}
+
+
 async def test_what_a_function_logs_says_whose_request_it_was_about():
     def validate(obj: Greeting, ctx: AdmissionContext[Greeting]) -> None:
         ctx.log.info("Looked at it")

@@ -13,9 +13,11 @@ import pytest
 from dglop import Context, CustomResource, Manager, Rule, Settings, Spec, Status
 from dglop.errors import ConfigError
 from dglop.runtime.access import ACCESS_RULES
+from dglop.runtime.client import Client
 from dglop.runtime.log import make_log
 from dglop.runtime.webhook import Spoke
-from dglop.runtime.webhook.install import CRD, MUTATING, VALIDATING, read_bundle
+from dglop.runtime.webhook.cabundle import CABundleKeeper
+from dglop.runtime.webhook.install import CRD, MUTATING, VALIDATING, Installed, read_bundle
 from dglop.testing.certificates import ServingCertificates
 from dglop.testing.clock import ManualClock
 
@@ -115,6 +117,28 @@ async def test_a_bundle_that_could_not_be_written_is_tried_again(api, tmp_path):
         await looked(manager, lambda: bundle_in(api.objects[VALIDATING_PATH]) == certificates.ca_bundle)
     told = [json.loads(line)["msg"] for line in out.getvalue().splitlines()]
     assert told.count("Wrote the new CA bundle") == 1
+
+
+@pytest.mark.scripted
+async def test_a_bundle_is_written_once_and_only_over_what_was_read(api, tmp_path):
+    certificates, entry = ServingCertificates(tmp_path), {"name": "a.b.c", "clientConfig": {}}
+    stored = await api.put(VALIDATING_PATH, {"metadata": {"name": "greeter"}, "webhooks": [entry]})
+    async with await Client.connect(api.config) as client:
+        keeper = CABundleKeeper(
+            tmp_path / "ca.crt",
+            [Installed(VALIDATING, "greeter")],
+            b"",
+            client=client,
+            clock=ManualClock(),
+            log=make_log(level="error"),
+        )
+        await keeper.check()
+        assert bundle_in(api.objects[VALIDATING_PATH]) == certificates.ca_bundle
+        (write,) = api.writes()
+        assert write.json()["metadata"] == {"resourceVersion": stored["metadata"]["resourceVersion"]}
+        asked = len(api.server.requests)
+        await keeper.check()
+        assert len(api.server.requests) == asked
 
 
 @pytest.mark.scripted

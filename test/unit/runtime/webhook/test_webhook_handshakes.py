@@ -177,6 +177,26 @@ async def test_clients_authority_may_be_replaced_while_it_serves(tmp_path, start
     assert [await world.get_in(before), await world.get_in(after)] == [False, True]
 
 
+async def test_a_client_shows_its_certificate_every_time_and_resumes_no_session(tmp_path, started):
+    authority, file = trustme.CA(), tmp_path / "clients.crt"
+    authority.cert_pem.write_to_path(file)
+    world = World(tmp_path, client_ca=file)
+    await world.server.start()
+    started.append(world.server)
+    context = ssl.create_default_context(cadata=world.serving.ca_bundle.decode())
+    authority.issue_cert("apiserver@example.dev").configure_cert(context)
+
+    def connect(session: ssl.SSLSession | None = None) -> tuple[ssl.SSLSession | None, bool | None]:
+        raw = socket.create_connection(("127.0.0.1", world.server.port or 0))
+        with context.wrap_socket(raw, server_hostname="127.0.0.1", session=session) as connection:
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert connection.recv(12) == b"HTTP/1.1 404"
+            return connection.session, connection.session_reused
+
+    session, _ = await asyncio.to_thread(connect)
+    assert (await asyncio.to_thread(connect, session))[1] is False
+
+
 async def test_an_authority_that_is_none_is_a_sentence_at_the_start(tmp_path):
     file = tmp_path / "clients.crt"
     for content in (None, "nothing"):
