@@ -11,6 +11,7 @@ import yaml
 
 from dglop.dgljob.api import DGLJob
 from dglop.dgljob.rbac import MANAGER_RULES, OWN_RULES, people_roles
+from dglop.runtime.access import ACCESS_RULES
 from dglop.runtime.api import crd_manifest, role_manifest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,6 +26,7 @@ def generated() -> dict[Path, str]:
         "crd/bases/kubeflow.org_dgljobs.yaml": crd_manifest(DGLJob),
         "rbac/role.yaml": role_manifest("manager-role", MANAGER_RULES),
         "rbac/own/role.yaml": _role("own-role", OWN_RULES),
+        "secure-metrics/role.yaml": role_manifest("metrics-auth-role", ACCESS_RULES),
         "namespaced/role.yaml": _role("manager-role", MANAGER_RULES),
     }
     for name, role in people_roles().items():

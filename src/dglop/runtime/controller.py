@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from dglop.errors import CacheNotSyncedError
 from dglop.runtime.api import resource_of
@@ -85,6 +85,17 @@ class Controller(Generic[T]):
 
     def __repr__(self) -> str:
         return f"Controller({self.name}, {self.queue!r})"
+
+    def set_up(self, owns: Iterable[Kind | Owned], watches: Iterable[Watch | Channel]) -> Self:
+        """Look at all these, and then let a reconciler that has a `setup` add more."""
+        for owned in owns:
+            self.own(owned)
+        for watch in watches:
+            self.watch(watch)
+        setup = getattr(self.reconcile, "setup", None)
+        if setup is not None:
+            setup(self)
+        return self
 
     def own(self, owned: Kind | Owned) -> None:
         """Reconcile the controlling owner of each changed object of a kind."""

@@ -31,40 +31,39 @@ def is_established(crd: dict[str, Any]) -> bool:
     return any(c.get("type") == "Established" and c.get("status") == "True" for c in conditions)
 
 
-async def install_crds(client: Client, kinds: Iterable[type], clock: Clock) -> list[str]:
+async def install_crds(
+    client: Client, kinds: Iterable[type], clock: Clock, *, manifests: Iterable[dict[str, Any]] = ()
+) -> list[str]:
     """
     Apply the CRD of each CustomResource class among *kinds*; give their names.
 
-    Classes of one kind, each a version, make one CRD together.
-
-    Raises ConfigError for a CRD that is not served within half a minute, and ApiError.
+    Classes of one kind, each a version, make one CRD together. *manifests* are CRDs to apply as they are, in
+    place of what the classes alone would say. Raises ConfigError for a CRD that is not served within half a
+    minute, and ApiError.
     """
-    names = []
-    for versions in versions_of(kinds):
-        crd = await client.apply(crd_manifest(*versions))
-        name = crd["metadata"]["name"]
+    made = [crd_manifest(*versions) for versions in versions_of(kinds)]
+    by_name = {manifest["metadata"]["name"]: manifest for manifest in (*made, *manifests)}
+    for name, manifest in by_name.items():
+        crd = await client.apply(manifest)
         try:
-            await within(clock, ESTABLISH_SECONDS, _wait_served(client, crd, versions, clock))
+            await within(clock, ESTABLISH_SECONDS, _wait_served(client, crd, clock))
         except TimeoutError as error:
             raise ConfigError(
                 f"the API server does not serve {name} after {ESTABLISH_SECONDS:g} s; "
                 f"`kubectl describe crd {name}` says why"
             ) from error
-        names.append(name)
-    return names
+    return list(by_name)
 
 
-async def _wait_served(
-    client: Client, crd: dict[str, Any], versions: tuple[type[CustomResource[Any, Any]], ...], clock: Clock
-) -> None:
+async def _wait_served(client: Client, crd: dict[str, Any], clock: Clock) -> None:
     """Established, and in discovery too: that is told a moment later, and nothing tells of it."""
     if not is_established(crd):
         await _wait_established(client, crd["metadata"]["name"])
-    for each in versions:
-        kind = each.resource
+    spec = crd["spec"]
+    for version in [each["name"] for each in spec["versions"] if each["served"]]:
         while True:
             try:
-                await client.mapper.resource(kind.kind, group=kind.group, version=kind.version)
+                await client.mapper.resource(spec["names"]["kind"], group=spec["group"], version=version)
                 break
             except NoKindMatchError:
                 await clock.sleep(_ASK_AGAIN_SECONDS)

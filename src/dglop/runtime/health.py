@@ -27,11 +27,13 @@ def health_routes(path: str, checks: Mapping[str, Check]) -> list[Route]:
     """
     Routes for *path* (all checks) and *path*/<check> (one), read anew from *checks* at each request.
 
-    `?verbose` lists the checks, `?exclude=name` leaves some out; 200 "ok", or 500 with what failed.
+    `?verbose` lists the checks, `?exclude=name` leaves some out (with commas, or given again, several); 200
+    "ok", or 500 with what failed.
     """
 
     async def all_checks(request: HttpRequest) -> HttpResponse:
-        excluded = {name for name in request.query.get("exclude", "").split(",") if name}
+        words = ",".join(request.repeated.get("exclude", ()))
+        excluded = {name for name in words.split(",") if name}
         chosen = {name: check for name, check in checks.items() if name not in excluded}
         lines = [await _line(name, check) for name, check in sorted(chosen.items())]
         lines += [f"[+]{name} excluded: ok" for name in sorted(excluded & checks.keys())]

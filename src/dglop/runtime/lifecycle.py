@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING
 from dglop.errors import DglopError, LeaderLostError
 from dglop.runtime.cache import Cache
 from dglop.runtime.client import Client
-from dglop.runtime.crdinstall import install_crds
 from dglop.runtime.election import LeaseTimes
 from dglop.runtime.environment import Environment
 from dglop.runtime.events import EventRecorder
-from dglop.runtime.health import health_routes, metrics_routes
 from dglop.runtime.leader import KubeLeaseStore, LeaderElector
 from dglop.runtime.looplag import LoopLag
 from dglop.runtime.runnable import RunnableGroup
-from dglop.runtime.serving import HTTPServer
+from dglop.runtime.servers import http_servers, install, webhook_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from dglop.runtime.election import LeaseStore
     from dglop.runtime.manager import Manager
     from dglop.runtime.runnable import Runnable
+    from dglop.runtime.servers import Server
 
 __all__ = ("Lifecycle",)
 
@@ -37,17 +36,19 @@ class Lifecycle:
     """
     One life of a Manager.
 
-    Start: servers, client, preparations, caches, the runnables that need no leader, election, and once this
-    process leads the controllers and the other runnables. Stop, within the graceful time: runnables, then
-    controllers, caches and servers; the lease is given back only after all that wrote has ended, and events
-    are posted last. With the lease lost there is no graceful time and nothing to give back.
+    Start: servers, client, webhooks, preparations, caches, the runnables that need no leader, election, and
+    once this process leads the controllers and the other runnables. Stop, within the graceful time:
+    runnables, then controllers, caches, webhooks and the other servers; the lease is given back only after
+    all that wrote has ended, and events are posted last. With the lease lost there is no graceful time and
+    nothing to give back.
     """
 
     def __init__(self, manager: Manager) -> None:
         self._manager = manager
         self._log = manager.log
         self._settings = manager.settings
-        self._servers: list[HTTPServer] = []
+        self._servers: list[Server] = []
+        self._keepers: list[Runnable] = []
         self._groups: dict[str, RunnableGroup] = {}
         self._elector: LeaderElector | None = None
         self._leading: asyncio.Task[None] | None = None
@@ -68,10 +69,9 @@ class Lifecycle:
         client = manager.given_client or await self._connect()
         self.env = self._make_env(client)
         self.env.recorder.start()
+        await self._start_webhooks()
         if self._settings.install_crds:
-            kinds = [controller.kind for controller in manager.controllers]
-            names = await install_crds(client, kinds, manager.clock)
-            self._log.info("Installed CRDs", crds=names)
+            self._keepers = await install(manager, client)
         for prepare in manager.preparations:
             await prepare(client)
         await self._start_cache()
@@ -106,28 +106,29 @@ class Lifecycle:
             await asyncio.wait({self._cache_task})
         if self.env is not None:
             await self.env.recorder.stop(seconds=0.0 if is_lost else EVENTS_SECONDS)
-        for server in self._servers:
+        for server in reversed(self._servers):
             await server.stop()
         if self._own_client is not None:
             await self._own_client.close()
 
     async def _start_servers(self) -> None:
-        manager, settings = self._manager, self._settings
-        health = [
-            *health_routes("/healthz", manager.live_checks),
-            *health_routes("/readyz", manager.ready_checks),
-        ]
+        manager = self._manager
         manager.live_checks["ping"] = lambda: None
         manager.ready_checks["informers"] = self._check_informers
-        plan = (
-            (settings.metrics_bind, metrics_routes(manager.metrics.registry), "metrics"),
-            (settings.health_bind, health, "health"),
-        )
-        for bind, routes, name in plan:
-            server = HTTPServer(bind, routes, name=name, log=self._log)
-            await server.start()
-            self._servers.append(server)
-            manager.ports[name] = server.port
+        for name, server in http_servers(manager).items():
+            await self._serve(name, server)
+
+    async def _start_webhooks(self) -> None:
+        # Before the caches: to list a kind, the API server may have to convert it, and asks us.
+        server = webhook_server(self._manager)
+        if server is not None:
+            self._manager.ready_checks["webhook"] = server.check
+            await self._serve("webhook", server)
+
+    async def _serve(self, name: str, server: Server) -> None:
+        self._servers.append(server)
+        await server.start()
+        self._manager.ports[name] = server.port
 
     async def _connect(self) -> Client:
         manager = self._manager
@@ -195,7 +196,7 @@ class Lifecycle:
         return group
 
     def _leader_runnables(self) -> list[Runnable]:
-        return [*self._manager.controllers, *self._manager.runnables(leader=True)]
+        return [*self._keepers, *self._manager.controllers, *self._manager.runnables(leader=True)]
 
     def _make_elector(self) -> LeaderElector:
         manager, settings = self._manager, self._settings

@@ -18,7 +18,9 @@ from dglop.runtime.log import make_log
 from dglop.runtime.metrics import Metrics
 from dglop.runtime.program import run_program
 from dglop.runtime.rights import manifests_of, own_rules, rules_of
+from dglop.runtime.servers import server_rules
 from dglop.runtime.settings import Settings
+from dglop.runtime.webhook import Webhooks
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from dglop.runtime.reconcile import Request
     from dglop.runtime.runnable import Runnable
     from dglop.runtime.source import Channel, Owned, Watch
+    from dglop.runtime.webhook import Defaulter, HookOptions, Spoke, Validator
 
 __all__ = ("Manager",)
 
@@ -81,7 +84,9 @@ class Manager:
         self.live_checks: dict[str, Check] = {}
         self.ready_checks: dict[str, Check] = {}
         self.ports: dict[str, int | None] = {}
-        """The ports that the servers `metrics` and `health` listen on."""
+        """The ports that the servers `metrics`, `health`, `debug` and `webhook` listen on."""
+        self.webhooks = Webhooks()
+        """What was registered with `webhook` and `conversion`; it makes the manifests, too."""
         self.elected = asyncio.Event()
         """Set while this process leads; never without leader election."""
         self._config = config
@@ -131,7 +136,32 @@ class Manager:
             select=self.select,
             rules=rules,
         )
-        return self._take(controller, owns, watches)
+        self.controllers.append(controller)
+        return controller.set_up(owns, watches)
+
+    def webhook(
+        self,
+        kind: type[T] | Resource,
+        *,
+        default: Defaulter[T] | Sequence[Defaulter[T]] = (),
+        validate: Validator[T] | Sequence[Validator[T]] = (),
+        default_options: HookOptions | None = None,
+        validate_options: HookOptions | None = None,
+    ) -> None:
+        """
+        Have *default* change objects of *kind* before they are stored, and *validate* refuse some.
+
+        Several functions are called in their order. Of a Resource they get the wire dict. All replicas serve
+        webhooks, at the paths that `webhooks.hooks` lists. Raises ConfigError for a path or name given twice.
+        """
+        self._only_before_start()
+        self.webhooks.register(kind, default, default_options, mutating=True)
+        self.webhooks.register(kind, validate, validate_options, mutating=False)
+
+    def conversion(self, hub: type[T] | Resource, *spokes: Spoke[Any, T]) -> None:
+        """Convert between the versions of one kind by way of *hub*; see Spoke. Raises ConfigError."""
+        self._only_before_start()
+        self.webhooks.conversion(hub, *spokes)
 
     def add(self, runnable: Runnable, *, needs_leader: bool = True) -> None:
         """Run *runnable* too; with *needs_leader* only while this process leads."""
@@ -153,7 +183,7 @@ class Manager:
 
     def rules(self) -> list[Rule]:
         """What this program must be allowed where its objects are: for a ClusterRole, or a Role there."""
-        return rules_of(self.controllers, install_crds=self.settings.install_crds)
+        return rules_of(self.controllers, server_rules(self))
 
     def own_rules(self) -> list[Rule]:
         """What it must be allowed in its own namespace: for a Role."""
@@ -161,10 +191,8 @@ class Manager:
 
     def rights(self, home: str, account: str = "") -> list[dict[str, Any]]:
         """The manifests that give it all that, as service *account* (its name by default) in *home*."""
-        account, place = account or self.name, self.settings.namespace
-        return manifests_of(
-            self.name, self.rules(), self.own_rules(), home=home, account=account, namespace=place
-        )
+        who = {"account": account or self.name, "home": home, "namespace": self.settings.namespace}
+        return manifests_of(self.name, self.rules(), self.own_rules(), **who)
 
     def add_check(self, name: str, check: Check, *, ready: bool = True) -> None:
         """Add a check to /readyz, or else to /healthz."""
@@ -249,26 +277,12 @@ class Manager:
     def reconfigure(self, settings: Settings, log: Log) -> None:
         """Take other settings and another log, before the start."""
         self._only_before_start()
-        self.settings = settings
-        self.log = log
+        self.settings, self.log = settings, log
 
     def _free_name(self, name: str) -> str:
         if any(name == controller.name for controller in self.controllers):
             raise ConfigError(f"there is a controller named {name} already; give one of them another name")
         return name
-
-    def _take(
-        self, controller: Controller[T], owns: Sequence[Kind | Owned], watches: Sequence[Watch | Channel]
-    ) -> Controller[T]:
-        for owned in owns:
-            controller.own(owned)
-        for watch in watches:
-            controller.watch(watch)
-        setup = getattr(controller.reconcile, "setup", None)
-        if setup is not None:
-            setup(controller)
-        self.controllers.append(controller)
-        return controller
 
     def _only_before_start(self) -> None:
         if self._life is not None:
@@ -277,7 +291,7 @@ class Manager:
     def _env(self) -> Environment:
         if self._life is None or self._life.env is None:
             raise CacheNotSyncedError(
-                "the manager does not run yet; client, cache and recorder come with its start"
+                "the manager does not run yet; its client and cache come with the start"
             )
         return self._life.env
 

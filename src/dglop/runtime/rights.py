@@ -26,7 +26,15 @@ F = TypeVar("F", bound="Callable[..., object]")
 READS = ("get", "list", "watch")
 EVENT = Resource("events.k8s.io", "v1", "Event", "events")
 LEASE = Resource("coordination.k8s.io", "v1", "Lease", "leases")
-CRD = Resource("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False)
+CLUSTER_GROUPS = frozenset(
+    (
+        "admissionregistration.k8s.io",
+        "apiextensions.k8s.io",
+        "authentication.k8s.io",
+        "authorization.k8s.io",
+    )
+)
+"""API groups of what is in no namespace, so that a Role cannot give a right to it."""
 
 
 def needs(*rules: Rule) -> Callable[[F], F]:
@@ -49,8 +57,8 @@ def declared_rules(reconcile: Any) -> tuple[Rule, ...]:
     return () if found is None else tuple(found.__rbac_rules__)
 
 
-def rules_of(controllers: Iterable[Controller[Any]], *, install_crds: bool = False) -> list[Rule]:
-    """The rights where the reconciled objects are: in the whole cluster or in one namespace."""
+def rules_of(controllers: Iterable[Controller[Any]], more: Iterable[Rule] = ()) -> list[Rule]:
+    """What the controllers need where their objects are, and *more*."""
     rules = [Rule.of(EVENT, "create", "patch")]
     for controller in controllers:
         rules += [Rule.of(kind, *READS) for kind in controller.kinds()]
@@ -59,9 +67,7 @@ def rules_of(controllers: Iterable[Controller[Any]], *, install_crds: bool = Fal
         # An owner reference that blocks deletion may be set by those only who may touch the finalizers.
         rules.append(Rule.of(controller.kind, "update", subresource="finalizers"))
         rules += [*controller.rules, *declared_rules(controller.reconcile)]
-    if install_crds:
-        rules.append(Rule.of(CRD, "create", "patch", "watch"))
-    return merge_rules(rules)
+    return merge_rules([*rules, *more])
 
 
 def own_rules(lease: str) -> list[Rule]:
@@ -82,12 +88,20 @@ def manifests_of(
     """
     Roles and bindings that give *rules* everywhere, or in *namespace* alone, and *own* in *home*.
 
-    *account* is the service account in *home* that the program runs under.
+    *account* is the service account in *home* that the program runs under. With *namespace*, the rights to
+    what is in no namespace are a ClusterRole beside, if there are any.
     """
-    own_name, place = f"{name}-own", namespace or None
-    return [
-        role_manifest(name, rules, place),
-        role_binding_manifest(name, name, account, home, place),
-        role_manifest(own_name, own, home),
-        role_binding_manifest(own_name, own_name, account, home, home),
+    rules, place = list(rules), namespace or None
+    wide = [rule for rule in rules if place and CLUSTER_GROUPS.issuperset(rule.groups)]
+    narrow = [rule for rule in rules if rule not in wide]
+    found = [
+        *_given(name, narrow, account, home, place),
+        *_given(f"{name}-own", own, account, home, home),
     ]
+    return [*found, *_given(f"{name}-cluster", wide, account, home, None)] if wide else found
+
+
+def _given(
+    name: str, rules: Iterable[Rule], account: str, home: str, place: str | None
+) -> list[dict[str, Any]]:
+    return [role_manifest(name, rules, place), role_binding_manifest(name, name, account, home, place)]

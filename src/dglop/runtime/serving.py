@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from aiohttp import web
 
@@ -13,11 +13,12 @@ from dglop.errors import ConfigError
 from dglop.runtime.bind import parse_bind
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from dglop.runtime.log import Log
 
-__all__ = ("HTTPServer", "HttpRequest", "HttpResponse", "Route")
+__all__ = ("Certificates", "HTTPServer", "HttpRequest", "HttpResponse", "Route")
 
 IDLE_SECONDS = 75.0
 HANDLER_SECONDS = 30.0
@@ -31,6 +32,8 @@ class HttpRequest:
     Attributes
     ----------
         params: what the braces of the route's path matched.
+        query: by name; of a name given several times, the first.
+        repeated: every value of each name of the query.
         headers: by lower-case name.
         peer: the client's address, empty if unknown.
     """
@@ -39,6 +42,7 @@ class HttpRequest:
     path: str
     params: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
+    repeated: Mapping[str, Sequence[str]] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     peer: str = ""
@@ -68,17 +72,37 @@ class Route:
     max_body: int = 65536
 
 
+class Certificates(Protocol):
+    """Where a server's TLS context comes from."""
+
+    context: ssl.SSLContext
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Keep the context current until *stop* is set."""
+        ...
+
+
 class HTTPServer:
     """
     Serves routes until stopped; also a Runnable.
 
     Guarantees: a body over a route's limit is answered 413 without reading on; a handler that takes longer
     than half a minute is answered for with 503, one that raises with 500 (and logged, by aiohttp); at most
-    *max_concurrent* requests are handled at once, the others wait.
+    *max_concurrent* requests are handled at once, the others wait. With *tls* it speaks HTTPS only, and
+    looks for new certificates while it serves. At its end it takes no connection any more, and requests in
+    progress get *drain_seconds*.
     """
 
     def __init__(
-        self, bind: str, routes: Sequence[Route], *, name: str, log: Log, max_concurrent: int = 64
+        self,
+        bind: str,
+        routes: Sequence[Route],
+        *,
+        name: str,
+        log: Log,
+        max_concurrent: int = 64,
+        tls: Certificates | None = None,
+        drain_seconds: float = 1.0,
     ) -> None:
         self._address = parse_bind(bind)
         self._bind = bind
@@ -86,6 +110,10 @@ class HTTPServer:
         self._name = name
         self._log = log
         self._slots = asyncio.Semaphore(max_concurrent)
+        self._tls = tls
+        self._drain_seconds = drain_seconds
+        self._ended = asyncio.Event()
+        self._watching: asyncio.Task[None] | None = None
         self._runner: web.AppRunner | None = None
         self.port: int | None = None
         """The port that is listened on, once started."""
@@ -98,12 +126,17 @@ class HTTPServer:
         for route in self._routes:
             app.router.add_route(route.method, route.path, self._adapt(route))
         self._runner = web.AppRunner(
-            app, access_log=None, handle_signals=False, keepalive_timeout=IDLE_SECONDS, shutdown_timeout=1.0
+            app,
+            access_log=None,
+            handle_signals=False,
+            keepalive_timeout=IDLE_SECONDS,
+            shutdown_timeout=self._drain_seconds,
         )
         await self._runner.setup()
         host, port = self._address
         try:
-            await web.TCPSite(self._runner, host, port).start()
+            context = self._tls.context if self._tls else None
+            await web.TCPSite(self._runner, host, port, ssl_context=context).start()
         except OSError as error:
             await self.stop()
             raise ConfigError(
@@ -111,13 +144,26 @@ class HTTPServer:
                 f"choose another address, or 0 for none"
             ) from error
         self.port = int(self._runner.addresses[0][1])
-        self._log.info("Started server", server=self._name, port=self.port)
+        if self._tls is not None:
+            self._watching = asyncio.create_task(
+                self._tls.run(self._ended), name=f"{self._name}/certificates"
+            )
+        self._log.info("Started server", server=self._name, port=self.port, tls=self._tls is not None)
 
     async def stop(self) -> None:
-        """Close the socket; requests in progress get a second to end."""
-        runner, self._runner = self._runner, None
+        """Close the socket, and wait a while for requests in progress."""
+        runner, self._runner, self.port = self._runner, None, None
+        self._ended.set()
         if runner is not None:
+            open_ = [each.transport for each in (runner.server.connections if runner.server else ())]
             await runner.cleanup()
+            # Every answer is on its way by now. Over TLS, asyncio would wait half a minute for each client to
+            # say goodbye, and leave the socket open until then.
+            for transport in open_ if self._tls else ():
+                if transport is not None:
+                    transport.abort()
+        if self._watching is not None:
+            await self._watching
 
     async def run(self, stop: asyncio.Event) -> None:
         """Serve until *stop* is set."""
@@ -142,12 +188,12 @@ class HTTPServer:
             return HttpResponse(413, f"the body is larger than {route.max_body} bytes\n")
         try:
             async with asyncio.timeout(HANDLER_SECONDS):
-                body = await request.content.read(route.max_body + 1) if request.can_read_body else b""
-                while len(body) <= route.max_body and not request.content.at_eof():
+                body = bytearray()
+                while request.can_read_body and len(body) <= route.max_body and not request.content.at_eof():
                     body += await request.content.read(route.max_body + 1 - len(body))
                 if len(body) > route.max_body:
                     return HttpResponse(413, f"the body is larger than {route.max_body} bytes\n")
-                return await route.handler(_plain(request, body))
+                return await route.handler(_plain(request, bytes(body)))
         except TimeoutError:
             return HttpResponse(503, "this took too long\n")
 
@@ -157,7 +203,8 @@ def _plain(request: web.Request, body: bytes) -> HttpRequest:
         method=request.method,
         path=request.path,
         params=dict(request.match_info),
-        query=dict(request.query),
+        query={name: request.query[name] for name in request.query},
+        repeated={name: request.query.getall(name) for name in request.query},
         headers={name.lower(): value for name, value in request.headers.items()},
         body=body,
         peer=request.remote or "",

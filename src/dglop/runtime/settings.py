@@ -42,8 +42,24 @@ class Settings(BaseSettings):
     """Seconds between two tries to renew or to get the lease."""
     metrics_bind: Bind = ":8080"
     """Address of /metrics; 0 turns it off."""
+    metrics_secure: bool = False
+    """Serve /metrics over HTTPS, only to bearer tokens that may get it."""
+    metrics_cert_path: str = ""
+    """Folder with tls.crt and tls.key for secure /metrics; a change of them is seen without a restart.
+    Without it a self-signed certificate is made, which needs dglop[tls]."""
+    webhook_bind: Bind = ":9443"
+    """Address of the webhooks, if the program has any."""
+    webhook_cert_path: str = ""
+    """Folder with tls.crt and tls.key for the webhooks; a change of them is seen without a restart."""
+    webhook_client_ca: str = ""
+    """File with the authority whose client certificates alone may call the webhooks; by default anybody."""
+    webhook_target: str = ""
+    """Where the API server finds the webhooks, for install_crds: https://host:port, or a Service as
+    name.namespace or name.namespace:port. What it must trust is ca.crt in webhook_cert_path."""
     health_bind: Bind = ":8081"
     """Address of /healthz and /readyz; 0 turns it off."""
+    debug_bind: Bind = "0"
+    """Address of /debug/tasks, /debug/threads and /debug/memory, such as 127.0.0.1:6060; off by default."""
     log_format: Literal["auto", "json", "console"] = "auto"
     """How to log; auto is json unless the output is a terminal."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
@@ -55,7 +71,7 @@ class Settings(BaseSettings):
     cache_resync_seconds: float = Field(36_000.0, ge=0)
     """Seconds, a tenth more or less, after which every object is reconciled again unasked; 0 is never."""
     install_crds: bool = False
-    """Apply the CRDs of the program's own kinds at start."""
+    """Apply the CRDs of the program's own kinds at start, and the webhooks' configurations."""
 
     @model_validator(mode="after")
     def _lease_times_fit(self) -> Self:

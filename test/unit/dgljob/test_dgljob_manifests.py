@@ -11,6 +11,7 @@ import yaml
 
 from dglop.dgljob import DGLJob
 from dglop.dgljob.rbac import MANAGER_RULES, OWN_RULES
+from dglop.dgljob.settings import OperatorSettings
 from dglop.dgljob.validation import problems
 from hack import generate
 from test.unit.dgljob.dgljob_world import World, make_job
@@ -91,3 +92,22 @@ def test_the_operator_reads_no_secret_but_its_own_and_no_log():
         assert not {"pods/log", "pods/exec", "nodes"} & set(rule.resources)
         if "secrets" in rule.resources and set(rule.verbs) - {"create"}:
             assert rule.names == ("dglop-operator-key",)
+
+
+def flags_of(*manifests):
+    """The operator's flags as config/ gives them, without those that kubernetes fills in."""
+    return [flag for args in manifests for flag in args if flag.startswith("--") and "$(" not in flag]
+
+
+def test_metrics_are_plain_as_shipped_and_over_tls_with_the_component():
+    deployment = yaml.safe_load((ROOT / "config/manager/workload/manager.yaml").read_text())
+    shipped = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+    component = yaml.safe_load((ROOT / "config/secure-metrics/kustomization.yaml").read_text())
+    changes = yaml.safe_load(component["patches"][0]["patch"])
+    added = [each["value"] for each in changes if each["path"].endswith("/args/-")]
+    plain = OperatorSettings().with_flags(flags_of(shipped))
+    secure = OperatorSettings().with_flags(flags_of(shipped, added))
+    assert (plain.metrics_secure, plain.metrics_bind) == (False, ":8080")
+    assert (secure.metrics_secure, secure.metrics_bind) == (True, ":8443")
+    mounts = [each["value"][0]["mountPath"] for each in changes if each["path"].endswith("/volumeMounts")]
+    assert mounts == [secure.metrics_cert_path]

@@ -162,6 +162,7 @@ async def test_health_and_metrics_are_served(api):
         assert status == 500
         assert "[-]moon failed: the moon is full" in text
         assert await get(f"{health}/readyz?exclude=moon") == (200, "ok")
+        assert await get(f"{health}/readyz?exclude=informers&exclude=moon") == (200, "ok")
         assert "[+]informers ok" in (await get(f"{health}/readyz?verbose&exclude=moon"))[1]
         assert (await get(f"{health}/readyz/informers"))[0] == 200
         assert (await get(f"{health}/readyz/sun"))[0] == 404
