@@ -113,8 +113,7 @@ class Manager:
         rate_limiter: RateLimiter[Request] | None = None,
         rules: Sequence[Rule] = (),
     ) -> Controller[T]:
-        """
-        Have *reconcile* called for each object of *kind*, and again when what it owns or watches changes.
+        """Have *reconcile* called for each object of *kind*, and again when what it owns or watches changes.
 
         *rules* is what its calls must be allowed beside what `needs` declares. A key that fails backs off,
         from 5 ms to 1000 s; MaxOf(ExponentialBackoff(), TokenBucket(clock.monotonic)) as *rate_limiter*
