@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hack.cluster.report import Report, Step
     from hack.images.engine import Engine
 
-__all__ = ("build_images", "check_limits", "known_image", "wanted")
+__all__ = ("announcement", "build_images", "check_limits", "known_image", "wanted")
 
 KEPT = 2  # archives of each image: the present one and the one before
 
@@ -35,6 +35,13 @@ def wanted(names: Sequence[str]) -> list[Recipe]:
     if unknown := [name for name in names if name not in known]:
         raise ImageError(f"there is no image {', '.join(unknown)}: choose of {', '.join(known)}")
     return [recipe for recipe in RECIPES if not names or recipe.name in names]
+
+
+def announcement(recipes: Sequence[Recipe]) -> str:
+    """What will be built, and about how long that takes on two cores."""
+    names = ", ".join(recipe.name for recipe in recipes)
+    minutes = sum(recipe.minutes for recipe in recipes)
+    return f"  to build: images {names}; about {minutes} min on two cores the first time"
 
 
 def image_key(recipe: Recipe) -> str:
@@ -127,6 +134,7 @@ def build_images(report: Report, names: Sequence[str] = ()) -> list[BuiltImage]:
     known = [known_image(recipe, image_key(recipe), folder) for recipe in recipes]
     if all(known):
         return [image for image in known if image]
+    report.say(announcement([recipe for recipe, image in zip(recipes, known, strict=True) if not image]))
     built: list[BuiltImage] = []
     with report.step("build") as step, _alone(folder, step):
         require_space(folder)

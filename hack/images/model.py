@@ -46,6 +46,8 @@ class Recipe:
     """What else it is made of: files and folders outside its own, from the repository's root."""
     limits: tuple[int, int] | None = None
     """Bytes it may have unpacked and compressed."""
+    minutes: int = 2
+    """That a first build takes on two cores, for what is said before it."""
     script: bool = False
     """Whether its folder has a debian.sh whose `slim` runs in the Debian root."""
 
@@ -59,7 +61,7 @@ class Recipe:
 
 
 RECIPES = (
-    Recipe(name="dgl", sources=("images/pip.txt", "examples/graphsage"), script=True),
+    Recipe(name="dgl", sources=("images/pip.txt", "examples/graphsage"), minutes=4, script=True),
     Recipe(
         name="operator",
         sources=("images/pip.txt", "uv.lock", "pyproject.toml", "src/dglop", "hack/zipapp.py"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hack.images.build import check_limits, image_key, known_image, wanted
+from hack.images.build import announcement, check_limits, image_key, known_image, wanted
 from hack.images.inputs import digest_files, digest_text
 from hack.images.model import RECIPES, ROOT, BuiltImage, ImageError, megabytes
 from hack.images.wheels import pip_version, platforms
@@ -110,3 +110,9 @@ def test_wheels_are_taken_down_from_the_images_glibc() -> None:
 )
 def test_sizes_read_as_people_say_them(size: int, text: str) -> None:
     assert megabytes(size) == text
+
+
+def test_what_is_built_and_about_how_long_is_said_before() -> None:
+    assert (
+        announcement(RECIPES) == "  to build: images dgl, operator; about 6 min on two cores the first time"
+    )
