@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from hack.bench.section import Section
 from hack.bench.workload import PODS_EACH, dgl_job, parts_volume, plain_pod, pytorch_job
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
     from contextlib import AbstractAsyncContextManager
 
     from hack.bench.cost import Cost
@@ -100,11 +101,7 @@ class JobsBench:
         """The pods that our jobs have, without the jobs: those of one are read, and created anew for all."""
         for turn in range(self._options.repeat):
             async with fresh_namespace(client, f"dglop-bench-plain-{turn}", parts_volume) as namespace:
-                async with side.start() as (program, health):
-                    await program.ready(health)
-                    await run_load(
-                        client, namespace, [side.make(_WARM_UP, namespace)], resource=side.resource
-                    )
+                async with _warmed(client, side, namespace):
                     pods = json.loads(await client.raw("GET", POD.path(namespace)))["items"]
                 await self._create(client, "plain", turn, copies(pods, _WARM_UP, self._names("plain")))
 
@@ -133,13 +130,11 @@ class JobsBench:
         with self._report.step(f"{side.name} {turn + 1}") as step:
             async with (
                 fresh_namespace(client, f"dglop-bench-{side.name}-{turn}", parts_volume) as namespace,
-                side.start() as (program, health),
+                _warmed(client, side, namespace) as program,
             ):
-                await program.ready(health)
-                jobs = [side.make(each, namespace) for each in (_WARM_UP, *self._names(side.name))]
-                await run_load(client, namespace, jobs[:1], resource=side.resource, note=step.note)
+                jobs = [side.make(each, namespace) for each in self._names(side.name)]
                 cost, before = await take_cost(client), program.usage()
-                timing = await run_load(client, namespace, jobs[1:], resource=side.resource, note=step.note)
+                timing = await run_load(client, namespace, jobs, resource=side.resource, note=step.note)
                 after, cost = program.usage(), (await take_cost(client)).since(cost)
             cpu = after.cpu_seconds - before.cpu_seconds
             self._samples.setdefault(side.name, []).append(Sample(timing, cost, cpu, after))
@@ -147,6 +142,15 @@ class JobsBench:
 
     def _names(self, prefix: str) -> list[str]:
         return [f"{prefix}-{number:03d}" for number in range(self._options.jobs)]
+
+
+@asynccontextmanager
+async def _warmed(client: Client, side: Side, namespace: str) -> AsyncIterator[Program]:
+    """The operator of *side* once it has done one job, so that its caches and connections are warm."""
+    async with side.start() as (program, health):
+        await program.ready(health)
+        await run_load(client, namespace, [side.make(_WARM_UP, namespace)], resource=side.resource)
+        yield program
 
 
 def section(samples: dict[str, list[Sample]], options: Options) -> Section:

@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kind in three versions, with its conversion, for the webhooks' tests."""
+"""A kind in three versions, with its conversion, for the webhooks' tests, and how it is taken away."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
 
 from pydantic import Field
 
 from dglop import CustomResource, Spec, Status
 from dglop.errors import SchemaError
+from dglop.runtime.client import Client
 from dglop.runtime.webhook import AdmissionContext, Cause, DeniedError, Spoke
+from dglop.runtime.webhook.install import CRD, MUTATING, VALIDATING
+
+CRD_NAME = "speechs.hooks.example.dev"
 
 # Where each version keeps what the other alone can say.
 MOOD = "hooks.example.dev/mood"
@@ -92,3 +99,26 @@ class Judge:
     async def validate_delete(self, obj: Beta, ctx: AdmissionContext[Beta]) -> None:
         if obj.labels.get("precious") == "true":
             raise DeniedError("it is precious", code=409, reason="Conflict")
+
+
+async def until(probe: Callable[[], Awaitable[bool]]) -> None:
+    """The API server takes up configurations in its own time, and says nowhere when it has."""
+    while not await probe():  # noqa: ASYNC110
+        await asyncio.sleep(0.05)
+
+
+async def remove_hooked(client: Client, hooks: str) -> None:
+    """Leave the API server as it was, without the configurations named *hooks* and without the kind.
+
+    Objects go while they can still be converted.
+    """
+    await client.delete(MUTATING, hooks)
+    await client.delete(VALIDATING, hooks)
+    for each in await client.list(Beta):
+        await client.delete(Beta, each.name, each.namespace)
+    await client.delete(CRD, CRD_NAME)
+
+    async def is_gone() -> bool:
+        return CRD_NAME not in [each["metadata"]["name"] for each in await client.list(CRD)]
+
+    await until(is_gone)

@@ -23,7 +23,7 @@ from dglop.runtime.log import make_log
 from dglop.testing.certificates import ServingCertificates
 from dglop.testing.clock import ManualClock
 
-from .test_webhooks import until
+from .hooked_kinds import until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -22,8 +22,18 @@ from dglop.runtime.log import make_log
 from dglop.runtime.webhook.install import CRD, MUTATING, VALIDATING
 from dglop.testing.certificates import ServingCertificates
 
-from .hooked_kinds import ALPHA, Alpha, AlphaSpec, Beta, BetaSpec, Judge, default_tone
-from .test_webhooks import CRD_NAME, until
+from .hooked_kinds import (
+    ALPHA,
+    CRD_NAME,
+    Alpha,
+    AlphaSpec,
+    Beta,
+    BetaSpec,
+    Judge,
+    default_tone,
+    remove_hooked,
+    until,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,15 +124,7 @@ class World:
 
     async def remove(self) -> None:
         """Leave the API server as it was; objects go while they can still be converted."""
-        await self.client.delete(MUTATING, "speaker")
-        await self.client.delete(VALIDATING, "speaker")
-        for each in await self.client.list(Beta):
-            await self.client.delete(Beta, each.name, each.namespace)
-        await self.client.delete(CRD, CRD_NAME)
-        await until(self._is_gone)
-
-    async def _is_gone(self) -> bool:
-        return CRD_NAME not in [each["metadata"]["name"] for each in await self.client.list(CRD)]
+        await remove_hooked(self.client, "speaker")
 
 
 async def test_it_installs_what_leads_to_it_and_follows_a_new_authority(

@@ -25,7 +25,7 @@ from dglop.runtime.webhook import AdmissionContext, DeniedError, UrlTarget, inst
 from dglop.testing.certificates import ServingCertificates
 from dglop.testing.envtest import Envtest
 
-from .test_webhooks import until
+from .hooked_kinds import until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

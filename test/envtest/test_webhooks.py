@@ -31,6 +31,7 @@ from dglop.testing.clock import ManualClock
 
 from .hooked_kinds import (
     ALPHA,
+    CRD_NAME,
     GAMMA,
     MOOD,
     TONE,
@@ -41,23 +42,18 @@ from .hooked_kinds import (
     Gamma,
     Judge,
     default_tone,
+    remove_hooked,
+    until,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from dglop.runtime.client import Client
     from dglop.testing.envtest import Envtest
 
 POD = Resource("", "v1", "Pod", "pods")
-CRD_NAME = "speechs.hooks.example.dev"
-
-
-async def until(probe: Callable[[], Awaitable[bool]]) -> None:
-    """The API server takes up configurations in its own time, and says nowhere when it has."""
-    while not await probe():  # noqa: ASYNC110
-        await asyncio.sleep(0.05)
 
 
 class World:
@@ -103,15 +99,7 @@ class World:
         return False
 
     async def remove(self) -> None:
-        await self.client.delete(MUTATING, "hooks")
-        await self.client.delete(VALIDATING, "hooks")
-        for each in await self.client.list(Beta):
-            await self.client.delete(Beta, each.name, each.namespace)
-        await self.client.delete(CRD, CRD_NAME)
-        await until(self._is_gone)
-
-    async def _is_gone(self) -> bool:
-        return CRD_NAME not in [each["metadata"]["name"] for each in await self.client.list(CRD)]
+        await remove_hooked(self.client, "hooks")
 
 
 @pytest_asyncio.fixture

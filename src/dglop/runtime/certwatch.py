@@ -6,9 +6,11 @@ from __future__ import annotations
 import asyncio
 import os
 import ssl
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dglop.errors import ConfigError
+from dglop.runtime.clock import repeat
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,16 +109,7 @@ class CertWatcher:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Look for changes until *stop* is set."""
-        stopped = asyncio.ensure_future(stop.wait())
-        try:
-            while not stop.is_set():
-                pause = asyncio.ensure_future(self._clock.sleep(self._period))
-                await asyncio.wait({stopped, pause}, return_when=asyncio.FIRST_COMPLETED)
-                pause.cancel()
-                if not stop.is_set():
-                    await asyncio.to_thread(self.check)
-        finally:
-            stopped.cancel()
+        await repeat(self._clock, self._period, partial(asyncio.to_thread, self.check), stop)
 
     def _read(self) -> ssl.SSLContext:
         self._reads.inc()

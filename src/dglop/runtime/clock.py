@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine
 
-__all__ = ("Clock", "SystemClock", "Timer", "within")
+__all__ = ("Clock", "SystemClock", "Timer", "repeat", "within")
 
 T = TypeVar("T")
 
@@ -86,3 +86,21 @@ async def within(clock: Clock, seconds: float, work: Coroutine[object, object, T
         raise
     finally:
         timer.cancel()
+
+
+async def repeat(
+    clock: Clock, seconds: float, work: Callable[[], Awaitable[object]], stop: asyncio.Event
+) -> None:
+    """Await *work()* after every *seconds* of *clock*, until *stop* is set; raises what *work* raises."""
+    stopped = asyncio.ensure_future(stop.wait())
+    try:
+        while not stop.is_set():
+            pause = asyncio.ensure_future(clock.sleep(seconds))
+            try:
+                await asyncio.wait({stopped, pause}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                pause.cancel()
+            if not stop.is_set():
+                await work()
+    finally:
+        stopped.cancel()

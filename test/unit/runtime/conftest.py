@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small API server in memory, on a local socket, for the runtime's tests."""
+"""A small API server in memory, and a scripted one with a client, for the runtime's tests."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dglop.runtime.client import ClientConfig
+from dglop.runtime.client import Client, ClientConfig
 from dglop.testing.scripted import ScriptedServer
+from dglop.testing.scripted_clock import EagerClock
 from dglop.testing.scripted_replies import answer, bookmark, event, status
 
 if TYPE_CHECKING:
@@ -167,3 +168,20 @@ def _is_in(path: str, collection: str) -> bool:
 async def api() -> AsyncIterator[MemoryApi]:
     async with ScriptedServer() as server:
         yield MemoryApi(server)
+
+
+@pytest.fixture
+def clock() -> EagerClock:
+    return EagerClock()
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ScriptedServer]:
+    async with ScriptedServer() as running:
+        yield running
+
+
+@pytest.fixture
+async def client(server: ScriptedServer, clock: EagerClock) -> AsyncIterator[Client]:
+    async with await Client.connect(ClientConfig(host=server.url), clock=clock) as connected:
+        yield connected

@@ -12,14 +12,11 @@ from dglop.errors import ConflictError
 from dglop.runtime.api import CustomResource, Resource, Spec, Status
 from dglop.runtime.cache.entry import Cached, read_object
 from dglop.runtime.claim import Claim, Claims, claim_of, labels_match
-from dglop.runtime.client import Client, ClientConfig
-from dglop.testing.scripted import ScriptedServer
 from dglop.testing.scripted_replies import answer, status
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from dglop.testing.scripted import Seen
+    from dglop.runtime.client import Client
+    from dglop.testing.scripted import ScriptedServer, Seen
 
 POD = Resource("", "v1", "Pod", "pods")
 WIDGET = Resource("example.dev", "v1", "Widget", "widgets")
@@ -82,18 +79,6 @@ def _owner(uid: str = "owner", **more: str) -> Any:
 
 def _is_patch(seen: Seen) -> bool:
     return seen.method == "PATCH"
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[ScriptedServer]:
-    async with ScriptedServer() as running:
-        yield running
-
-
-@pytest.fixture
-async def client(server: ScriptedServer) -> AsyncIterator[Client]:
-    async with await Client.connect(ClientConfig(host=server.url)) as connected:
-        yield connected
 
 
 async def _claim(client: Client, *children: Cached, toy: Toy | None = None) -> list[str]:

@@ -10,13 +10,12 @@ from kubernetes.aio.client import V1Deployment
 
 from dglop.errors import ConflictError, SchemaError
 from dglop.runtime.api import CustomResource, Spec, Status
-from dglop.runtime.client import Client, ClientConfig
 from dglop.runtime.upsert import Upsert, create_or_patch, create_or_update
-from dglop.testing.scripted import ScriptedServer
 from dglop.testing.scripted_replies import answer, status
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from dglop.runtime.client import Client
+    from dglop.testing.scripted import ScriptedServer
 
 pytestmark = pytest.mark.scripted
 
@@ -37,18 +36,6 @@ HELD = {
     "metadata": METADATA,
     "spec": {"size": 1, "unknown": {"to": "us"}},
 }
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[ScriptedServer]:
-    async with ScriptedServer() as running:
-        yield running
-
-
-@pytest.fixture
-async def client(server: ScriptedServer) -> AsyncIterator[Client]:
-    async with await Client.connect(ClientConfig(host=server.url)) as connected:
-        yield connected
 
 
 def make_toy(size: int = 1) -> Toy:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from dglop.errors import ApiError, ConfigError
+from dglop.runtime.clock import repeat
 from dglop.runtime.webhook.install import read_bundle, write_ca_bundle
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Sequence
     from pathlib import Path
 
@@ -52,16 +53,7 @@ class CABundleKeeper:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Look every ten seconds until *stop* is set."""
-        stopped = asyncio.ensure_future(stop.wait())
-        try:
-            while not stop.is_set():
-                pause = asyncio.ensure_future(self._clock.sleep(PERIOD_SECONDS))
-                await asyncio.wait({stopped, pause}, return_when=asyncio.FIRST_COMPLETED)
-                pause.cancel()
-                if not stop.is_set():
-                    await self.check()
-        finally:
-            stopped.cancel()
+        await repeat(self._clock, PERIOD_SECONDS, self.check, stop)
 
     async def check(self) -> None:
         """Write the bundle if the file has another one."""

@@ -1,37 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A scripted server and a cache on it, whose pauses take no time."""
+"""Caches on a scripted server, whose pauses take no time."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from dglop.runtime.cache import Cache
-from dglop.runtime.client import Client, ClientConfig
-from dglop.testing.scripted import ScriptedServer
-from dglop.testing.scripted_clock import EagerClock
+
+if TYPE_CHECKING:
+    from dglop.runtime.client import Client
+    from dglop.testing.scripted_clock import EagerClock
 
 MakeCache = Callable[..., Any]
-
-
-@pytest.fixture
-def clock() -> EagerClock:
-    return EagerClock()
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[ScriptedServer]:
-    async with ScriptedServer() as running:
-        yield running
-
-
-@pytest.fixture
-async def client(server: ScriptedServer, clock: EagerClock) -> AsyncIterator[Client]:
-    async with await Client.connect(ClientConfig(host=server.url), clock=clock) as connected:
-        yield connected
 
 
 @pytest.fixture
