@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the real server checks of every object's metadata, and the most common of built-in kinds."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from dglop.testing.memory.refusal import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dglop.testing.memory.resources import ResourceInfo
+
+__all__ = ("metadata_problems", "spec_problems", "update_problems")
+
+_SUBDOMAIN = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_LABEL_1035 = r"[a-z]([-a-z0-9]*[a-z0-9])?"
+_VALUE = r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?"
+_QUALIFIED = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_SUBDOMAIN_TEXT = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must "
+    "start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
+    f"'{_SUBDOMAIN}')"
+)
+_LABEL_TEXT = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and "
+    "end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
+    f"'{_LABEL}')"
+)
+_LABEL_1035_TEXT = (
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
+    "character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for "
+    f"validation is '{_LABEL_1035}')"
+)
+_VALUE_TEXT = (
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must "
+    "start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used "
+    f"for validation is '{_VALUE}')"
+)
+_QUALIFIED_TEXT = (
+    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+    "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+    f"'{_QUALIFIED}')"
+)
+_STANDARD_FINALIZERS = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
+_LABEL_NAMES = frozenset({"namespaces"})
+_FREE_NAMES = frozenset({"roles", "rolebindings", "clusterroles", "clusterrolebindings"})
+
+
+def metadata_problems(info: ResourceInfo, metadata: dict[str, Any]) -> Iterator[Problem]:
+    """What is wrong with a new object's metadata."""
+    name = metadata.get("name") or ""
+    if not name:
+        yield Problem.required("metadata.name", "name or generateName is required")
+    else:
+        yield from _name_problems(info, name)
+    yield from _label_problems(metadata.get("labels") or {})
+    for key in metadata.get("annotations") or {}:
+        if not re.fullmatch(_QUALIFIED, key.rpartition("/")[2]):
+            yield Problem.invalid("metadata.annotations", key, _QUALIFIED_TEXT)
+    for index, finalizer in enumerate(metadata.get("finalizers") or ()):
+        if not info.is_custom and "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
+            why = "name is neither a standard finalizer name nor is it fully qualified"
+            yield Problem.invalid(f"metadata.finalizers[{index}]", finalizer, why)
+    yield from _owner_problems(metadata)
+
+
+def _name_problems(info: ResourceInfo, name: str) -> Iterator[Problem]:
+    def wrong(why: str) -> Problem:
+        return Problem.invalid("metadata.name", name, why)
+
+    if info.plural in _FREE_NAMES:
+        if "/" in name or "%" in name:
+            yield wrong("may not contain '/'" if "/" in name else "may not contain '%'")
+        return
+    is_short = info.storage in _LABEL_NAMES or info.storage == "services"
+    if len(name) > (63 if is_short else 253):
+        yield Problem.too_long("metadata.name", 63 if is_short else 253)
+    elif info.storage == "services":
+        if "." in name:
+            yield wrong("must not contain dots")
+        elif not re.fullmatch(_LABEL_1035, name):
+            yield wrong(_LABEL_1035_TEXT)
+    elif info.storage in _LABEL_NAMES:
+        if not re.fullmatch(_LABEL, name):
+            yield wrong(_LABEL_TEXT)
+    elif not re.fullmatch(_SUBDOMAIN, name):
+        yield wrong(_SUBDOMAIN_TEXT)
+
+
+def _label_problems(labels: dict[str, str]) -> Iterator[Problem]:
+    for key in sorted(labels):
+        if not re.fullmatch(_QUALIFIED, key.rpartition("/")[2]):
+            yield Problem.invalid("metadata.labels", key, _QUALIFIED_TEXT)
+        if not re.fullmatch(_VALUE, labels[key]):
+            yield Problem.invalid("metadata.labels", labels[key], _VALUE_TEXT)
+        elif len(labels[key]) > 63:
+            yield Problem.invalid("metadata.labels", labels[key], "must be no more than 63 bytes")
+
+
+def _owner_problems(metadata: dict[str, Any]) -> Iterator[Problem]:
+    references = metadata.get("ownerReferences") or ()
+    for index, reference in enumerate(references):
+        for field, what in (("kind", "kind"), ("name", "name"), ("uid", "uid")):
+            if not reference.get(field):
+                path = f"metadata.ownerReferences[{index}].{field}"
+                yield Problem.invalid(path, "", f"{what} must not be empty")
+    controllers = [each.get("kind", "") for each in references if each.get("controller")]
+    if len(controllers) > 1:
+        shown = [
+            {key: each[key] for key in ("apiVersion", "kind", "name", "uid") if key in each} for each in references
+        ]
+        why = (
+            "Only one reference can have Controller set to true. Found \"true\" in references for "
+            f"{controllers[0]} and {controllers[1]}"
+        )
+        yield Problem.invalid("metadata.ownerReferences", shown, why)
+
+
+def update_problems(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Problem]:
+    """What of an object's metadata may not change."""
+    before, after = old["metadata"], new["metadata"]
+    for field in ("name", "namespace", "uid", "deletionTimestamp"):
+        if (after.get(field) or None) != (before.get(field) or None):
+            yield Problem.invalid(f"metadata.{field}", after.get(field), "field is immutable")
+    if before.get("deletionTimestamp"):
+        known = before.get("finalizers") or ()
+        added = [each for each in after.get("finalizers") or () if each not in known]
+        if added:
+            listed = ", ".join(f'"{each}"' for each in added)
+            why = (
+                "no new finalizers can be added if the object is being deleted, found new finalizers "
+                f"[]string{{{listed}}}"
+            )
+            yield Problem.forbidden("metadata.finalizers", why)
+
+
+def spec_problems(info: ResourceInfo, wire: dict[str, Any], old: dict[str, Any] | None) -> Iterator[Problem]:
+    """What is wrong with the built-in kinds that operators make."""
+    if info.storage == "pods":
+        yield from _pod_spec_problems(wire.get("spec") or {}, "spec")
+    template = ((wire.get("spec") or {}).get("template") or {}).get("spec")
+    if info.group in ("apps", "batch") and isinstance(template, dict):
+        yield from _pod_spec_problems(template, "spec.template.spec")
+    if info.storage == "configmaps" and old is not None and old.get("immutable"):
+        for field in ("data", "binaryData"):
+            if wire.get(field) != old.get(field):
+                yield Problem.forbidden(field, "field is immutable when `immutable` is set")
+    if info.storage == "services" and not (wire.get("spec") or {}).get("ports"):
+        spec = wire.get("spec") or {}
+        if spec.get("clusterIP") != "None" and spec.get("type") != "ExternalName":
+            yield Problem.required("spec.ports")
+    if info.storage == "customresourcedefinitions.apiextensions.k8s.io":
+        spec = wire.get("spec") or {}
+        wanted = f"{(spec.get('names') or {}).get('plural')}.{spec.get('group')}"
+        if wire["metadata"].get("name") != wanted:
+            why = 'must be spec.names.plural+"."+spec.group'
+            yield Problem.invalid("metadata.name", wire["metadata"].get("name"), why)
+
+
+def _pod_spec_problems(spec: dict[str, Any], path: str) -> Iterator[Problem]:
+    if not spec.get("containers"):
+        yield Problem.required(f"{path}.containers")
+    for where in ("initContainers", "containers"):
+        names: list[str] = []
+        for index, container in enumerate(spec.get(where) or ()):
+            for field in ("name", "image"):
+                if not container.get(field):
+                    yield Problem.required(f"{path}.{where}[{index}].{field}")
+            if container.get("name") in names:
+                yield Problem.duplicate(f"{path}.{where}[{index}].name", container["name"])
+            names.append(container.get("name", ""))
+    policy = spec.get("restartPolicy", "Always")
+    if policy not in ("Always", "OnFailure", "Never"):
+        yield Problem.unsupported(f"{path}.restartPolicy", policy, ("Always", "OnFailure", "Never"))

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sends a case's requests and writes the answers down in a form that two servers can agree on."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from dglop.errors import ApiError
+from dglop.runtime.client import PatchType
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from dglop.runtime.client import Client
+
+GROUP = "conformance.dglop.dev"
+SECONDS = 20.0
+_PREFIXES = {
+    "configmaps": "/api/v1/namespaces/{ns}",
+    "events": "/apis/events.k8s.io/v1/namespaces/{ns}",
+    "pods": "/api/v1/namespaces/{ns}",
+    "secrets": "/api/v1/namespaces/{ns}",
+    "services": "/api/v1/namespaces/{ns}",
+    "leases": "/apis/coordination.k8s.io/v1/namespaces/{ns}",
+    "deployments": "/apis/apps/v1/namespaces/{ns}",
+    "jobs": "/apis/batch/v1/namespaces/{ns}",
+    "widgets": f"/apis/{GROUP}/v1/namespaces/{{ns}}",
+    "gadgets": f"/apis/{GROUP}/v1",
+    "namespaces": "/api/v1",
+    "nodes": "/api/v1",
+    "customresourcedefinitions": "/apis/apiextensions.k8s.io/v1",
+}
+_TIMES = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
+_UID = re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+_VERSIONS = re.compile(r"(resource version: |current: |\()(\d+)")
+_GENERATED = re.compile(r"(gen-)[bcdfghjklmnpqrstvwxz2456789]{5}$")
+_ADDRESS = re.compile(r"^10\.0\.0\.\d+$")
+
+Case = "Callable[[Api], Awaitable[None]]"
+
+
+class Api:
+    """One case's way to a server, and the answers so far."""
+
+    def __init__(self, client: Client, namespace: str) -> None:
+        self._client = client
+        self._namespace = namespace
+        self.answers: list[Any] = []
+        self._labels: dict[str, dict[str, str]] = {"rv": {}, "uid": {}}
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        how: str = "application/json",
+        accept: str = "application/json",
+        quiet: bool = False,
+        **query: str,
+    ) -> Any:
+        """The answer as it came; what is written down is its normal form."""
+        try:
+            raw = await self._client.raw(
+                method,
+                path.format(ns=self._namespace),
+                query=query,
+                body=None if body is None else body if isinstance(body, bytes) else msgspec.json.encode(body),
+                content_type=how,
+                accept=accept,
+                retry=False,
+            )
+            answer = msgspec.json.decode(raw)
+            said = answer
+        except ApiError as error:
+            answer = None
+            said = {"status": error.status, "reason": error.reason, "message": error.message}
+            said["details"] = error.details
+        if not quiet:
+            self.answers.append([f"{method} {path}", self.normal(said)])
+        return answer
+
+    def path(self, plural: str, name: str = "", sub: str = "") -> str:
+        parts = [_PREFIXES[plural], plural, name, sub]
+        return "/".join(part for part in parts if part)
+
+    async def post(self, plural: str, body: Any, **more: Any) -> Any:
+        return await self.send("POST", self.path(plural), body, **more)
+
+    async def get(self, plural: str, name: str = "", sub: str = "", **more: Any) -> Any:
+        return await self.send("GET", self.path(plural, name, sub), **more)
+
+    async def put(self, plural: str, name: str, body: Any, sub: str = "", **more: Any) -> Any:
+        return await self.send("PUT", self.path(plural, name, sub), body, **more)
+
+    async def delete(self, plural: str, name: str = "", body: Any = None, **more: Any) -> Any:
+        return await self.send("DELETE", self.path(plural, name), body, **more)
+
+    async def merge(self, plural: str, name: str, body: Any, sub: str = "", **more: Any) -> Any:
+        return await self.send("PATCH", self.path(plural, name, sub), body, how=PatchType.MERGE, **more)
+
+    async def json_patch(self, plural: str, name: str, body: Any, sub: str = "", **more: Any) -> Any:
+        return await self.send("PATCH", self.path(plural, name, sub), body, how=PatchType.JSON, **more)
+
+    async def strategic(self, plural: str, name: str, body: Any, sub: str = "", **more: Any) -> Any:
+        return await self.send("PATCH", self.path(plural, name, sub), body, how=PatchType.STRATEGIC, **more)
+
+    async def apply(
+        self, plural: str, name: str, body: Any, manager: str, sub: str = "", **more: Any
+    ) -> Any:
+        query = {"fieldManager": manager, **more}
+        return await self.send("PATCH", self.path(plural, name, sub), body, how=PatchType.APPLY, **query)
+
+    async def watch(
+        self, plural: str, count: int, during: Callable[[], Awaitable[Any]] | None = None, **query: str
+    ) -> list[Any]:
+        """The first events of a watch; *during* runs once it is open."""
+        seen: list[Any] = []
+        query = {"watch": "true", **query}
+        path = self.path(plural).format(ns=self._namespace)
+        work: asyncio.Task[Any] | None = None
+        try:
+            async with (
+                asyncio.timeout(SECONDS),
+                aclosing(self._client.batches(path, query=query, read_idle=SECONDS)) as batches,
+            ):
+                if during is not None:
+                    work = asyncio.ensure_future(during())
+                async for lines in batches:
+                    seen += [msgspec.json.decode(line) for line in lines]
+                    if len(seen) >= count:
+                        break
+            if work is not None:
+                await work
+            said: Any = [self.normal(event) for event in seen]
+        except ApiError as error:
+            said = {"status": error.status, "reason": error.reason, "message": error.message}
+        self.answers.append([f"WATCH {self.path(plural)}", said])
+        return seen
+
+    def normal(self, value: Any, key: str = "") -> Any:
+        """*value* without what two servers cannot have in common."""
+        if isinstance(value, dict):
+            items = sorted(value.items())
+            return {name: self.normal(each, name) for name, each in items if name != "remainingItemCount"}
+        if isinstance(value, list):
+            return [self.normal(each, key) for each in value]
+        if isinstance(value, str):
+            return self._text(value, key)
+        return value
+
+    def _text(self, text: str, key: str) -> str:
+        if key == "resourceVersion" and text not in ("", "0"):
+            return self._label("rv", text)
+        if key == "continue" and text:
+            return "a token"
+        if _TIMES.match(text):
+            return "a time"
+        if _ADDRESS.match(text):
+            return "an address"
+        text = _GENERATED.sub(r"\1xxxxx", text.replace(self._namespace, "NS"))
+        text = _VERSIONS.sub(r"\1N", text)
+        return _UID.sub(lambda found: self._label("uid", found.group()), text)
+
+    def _label(self, what: str, text: str) -> str:
+        labels = self._labels[what]
+        return labels.setdefault(text, f"{what}#{len(labels) + 1}")
