@@ -41,8 +41,6 @@ _VERSIONS = re.compile(r"(resource version: |current: |\()(\d+)")
 _GENERATED = re.compile(r"(gen-)[bcdfghjklmnpqrstvwxz2456789]{5}$")
 _ADDRESS = re.compile(r"^10\.0\.0\.\d+$")
 
-Case = "Callable[[Api], Awaitable[None]]"
-
 
 class Api:
     """One case's way to a server, and the answers so far."""
@@ -51,6 +49,7 @@ class Api:
         self._client = client
         self._namespace = namespace
         self.answers: list[Any] = []
+        self._warnings: list[str] = []
         self._labels: dict[str, dict[str, str]] = {"rv": {}, "uid": {}}
 
     async def send(
@@ -62,9 +61,14 @@ class Api:
         how: str = "application/json",
         accept: str = "application/json",
         quiet: bool = False,
+        brief: bool = False,
         **query: str,
     ) -> Any:
-        """The answer as it came; what is written down is its normal form."""
+        """
+        The answer as it came; what is written down is its normal form.
+
+        With *quiet* nothing is written down, with *brief* of a refusal only what programs go by.
+        """
         try:
             raw = await self._client.raw(
                 method,
@@ -79,10 +83,14 @@ class Api:
             said = answer
         except ApiError as error:
             answer = None
-            said = {"status": error.status, "reason": error.reason, "message": error.message}
-            said["details"] = error.details
-        if not quiet:
-            self.answers.append([f"{method} {path}", self.normal(said)])
+            said = _said(error)
+        if brief and answer is None:
+            said = {"status": said["status"], "reason": said["reason"]}
+        if quiet or brief:
+            self._warnings.clear()
+        if quiet:
+            return answer
+        self._write_down(f"{method} {path}", self.normal(said))
         return answer
 
     def path(self, plural: str, name: str = "", sub: str = "") -> str:
@@ -110,9 +118,7 @@ class Api:
     async def strategic(self, plural: str, name: str, body: Any, sub: str = "", **more: Any) -> Any:
         return await self.send("PATCH", self.path(plural, name, sub), body, how=PatchType.STRATEGIC, **more)
 
-    async def apply(
-        self, plural: str, name: str, body: Any, manager: str, sub: str = "", **more: Any
-    ) -> Any:
+    async def apply(self, plural: str, name: str, body: Any, manager: str, sub: str = "", **more: Any) -> Any:
         query = {"fieldManager": manager, **more}
         return await self.send("PATCH", self.path(plural, name, sub), body, how=PatchType.APPLY, **query)
 
@@ -139,23 +145,35 @@ class Api:
                 await work
             said: Any = [self.normal(event) for event in seen]
         except ApiError as error:
-            said = {"status": error.status, "reason": error.reason, "message": error.message}
-        self.answers.append([f"WATCH {self.path(plural)}", said])
+            said = _said(error)
+        self._write_down(f"WATCH {self.path(plural)}", said)
         return seen
+
+    def warn(self, text: str) -> None:
+        """To be called with each warning that came with an answer."""
+        self._warnings.append(text)
+
+    def _write_down(self, what: str, said: Any) -> None:
+        warnings, self._warnings = self._warnings, []
+        self.answers.append([what, said, *([sorted(map(self._text, warnings))] if warnings else [])])
 
     def normal(self, value: Any, key: str = "") -> Any:
         """*value* without what two servers cannot have in common."""
         if isinstance(value, dict):
-            items = sorted(value.items())
-            return {name: self.normal(each, name) for name, each in items if name != "remainingItemCount"}
+            if "uid" not in value and "resourceVersion" in value:
+                value = {**value, "resourceVersion": ""}  # of a list: others' writes count in it too
+            pairs = {self._text(name): self.normal(each, name) for name, each in sorted(value.items())}
+            return {name: pairs[name] for name in sorted(pairs) if name != "remainingItemCount"}
         if isinstance(value, list):
-            return [self.normal(each, key) for each in value]
+            found = [self.normal(each, key) for each in value]
+            # The real server orders owners by the second in which they wrote.
+            return sorted(found, key=_owner) if key == "managedFields" else found
         if isinstance(value, str):
             return self._text(value, key)
         return value
 
-    def _text(self, text: str, key: str) -> str:
-        if key == "resourceVersion" and text not in ("", "0"):
+    def _text(self, text: str, key: str = "") -> str:
+        if key == "resourceVersion" and text not in {"", "0"}:
             return self._label("rv", text)
         if key == "continue" and text:
             return "a token"
@@ -164,9 +182,23 @@ class Api:
         if _ADDRESS.match(text):
             return "an address"
         text = _GENERATED.sub(r"\1xxxxx", text.replace(self._namespace, "NS"))
-        text = _VERSIONS.sub(r"\1N", text)
-        return _UID.sub(lambda found: self._label("uid", found.group()), text)
+        text = _UID.sub(lambda found: self._label("uid", found.group()), text)
+        return _VERSIONS.sub(r"\1N", text)
 
     def _label(self, what: str, text: str) -> str:
         labels = self._labels[what]
         return labels.setdefault(text, f"{what}#{len(labels) + 1}")
+
+
+def _said(error: ApiError) -> dict[str, Any]:
+    """A refusal; where several things are wrong the real server tells of them in no certain order."""
+    message, details = error.message, dict(error.details)
+    causes = details.get("causes") or []
+    if len(causes) > 1:
+        message = message.partition("[")[0]
+        details["causes"] = sorted(causes, key=lambda each: sorted(each.items()))
+    return {"status": error.status, "reason": error.reason, "message": message, "details": details}
+
+
+def _owner(entry: dict[str, str]) -> tuple[str, ...]:
+    return tuple(entry.get(name, "") for name in ("operation", "manager", "subresource", "apiVersion"))

@@ -190,7 +190,9 @@ async def apply_merges_owner_references_by_uid(api: Api) -> None:
         metadata = {"name": "page", "ownerReferences": [{**reference, **more}]}
         await api.apply("configmaps", "page", {**page(), "metadata": metadata}, manager)
     other = {**reference, "uid": "00000000-0000-0000-0000-000000000001"}
-    await api.apply("configmaps", "page", {**page(), "metadata": {"name": "page", "ownerReferences": [other]}}, "x")
+    await api.apply(
+        "configmaps", "page", {**page(), "metadata": {"name": "page", "ownerReferences": [other]}}, "x"
+    )
 
 
 async def apply_needs_a_manager_and_no_managed_fields(api: Api) -> None:
@@ -205,7 +207,9 @@ async def apply_with_a_version_is_conditional(api: Api) -> None:
     version = made["metadata"]["resourceVersion"]
     body = {**page(a="2"), "metadata": {"name": "page", "resourceVersion": version}}
     await api.apply("configmaps", "page", body, "one")
-    await api.apply("configmaps", "other", {**page("other"), "metadata": {**body["metadata"], "name": "other"}}, "one")
+    await api.apply(
+        "configmaps", "other", {**page("other"), "metadata": {**body["metadata"], "name": "other"}}, "one"
+    )
 
 
 async def apply_with_a_uid_never_creates(api: Api) -> None:

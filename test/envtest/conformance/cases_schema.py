@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 
 
 async def defaults_are_set_and_unknown_fields_dropped(api: Api) -> None:
-    spec = {"unknown": 1, "raw": {"any": {"thing": [1]}}, "nested": {"must": "a", "other": 1}, "items": [{"name": "a"}]}
+    spec: dict[str, Any] = {
+        "unknown": 1,
+        "raw": {"any": {"thing": [1]}},
+        "nested": {"must": "a", "other": 1},
+        "items": [{"name": "a"}],
+    }
     await api.post("widgets", {**widget(**spec), "extra": True})
     await api.get("widgets", "widget")
 
@@ -42,7 +47,7 @@ async def types_are_checked(api: Api) -> None:
 
 
 async def values_are_checked(api: Api) -> None:
-    for spec in (
+    bad: tuple[dict[str, Any], ...] = (
         {"text": ""},
         {"text": "toolong"},
         {"text": "A"},
@@ -59,7 +64,8 @@ async def values_are_checked(api: Api) -> None:
         {"nested": {}},
         {"when": "yesterday"},
         {"step": 7},
-    ):
+    )
+    for spec in bad:
         await api.post("widgets", widget(**spec))
 
 
@@ -75,7 +81,14 @@ async def required_fields_are_asked_for(api: Api) -> None:
 
 
 async def what_is_right_passes(api: Api) -> None:
-    spec: dict[str, Any] = {"size": 10, "ratio": 0.5, "mode": "slow", "port": "http", "maybe": "x", "step": 10}
+    spec: dict[str, Any] = {
+        "size": 10,
+        "ratio": 0.5,
+        "mode": "slow",
+        "port": "http",
+        "maybe": "x",
+        "step": 10,
+    }
     spec |= {"when": "2026-01-01T00:00:00Z", "counts": {"a": 1}, "flag": False, "replicas": 0}
     await api.post("widgets", widget(**spec))
     await api.merge("widgets", "widget", {"spec": {"port": 80, "ratio": 2}})

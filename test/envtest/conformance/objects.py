@@ -18,7 +18,12 @@ def page(name: str = "page", labels: dict[str, str] | None = None, **data: str) 
 def pod(name: str = "pod", labels: dict[str, str] | None = None, **spec: Any) -> dict[str, Any]:
     metadata: dict[str, Any] = {"name": name} | ({"labels": labels} if labels else {})
     containers = [{"name": "main", "image": "example.dev/any:1"}]
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": containers, **spec}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {"containers": containers, **spec},
+    }
 
 
 def service(name: str = "web", **spec: Any) -> dict[str, Any]:

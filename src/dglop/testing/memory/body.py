@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dglop.testing.memory.resources import Node, ResourceInfo
     from dglop.testing.memory.schema import Schemas
 
-__all__ = ("Body", "fitted", "read_body", "read_json", "read_yaml")
+__all__ = ("Body", "checked", "checked_config", "fitted", "other_name", "read_body", "read_json", "read_yaml")
 
 Body = dict[str, Any]
 
@@ -86,9 +86,8 @@ def _other_version(info: ResourceInfo, kind: str, version: str) -> RefusalError:
             f"({info.api_version})"
         )
     what = f'{kind} in version "{version.rpartition("/")[2]}" cannot be handled as a {info.kind}'
-    return bad_request(
-        f'{what}: no kind "{kind}" is registered for version "{version}" in scheme "pkg/runtime/scheme.go:111"'
-    )
+    why = f'no kind "{kind}" is registered for version "{version}" in scheme "pkg/runtime/scheme.go:111"'
+    return bad_request(f"{what}: {why}")
 
 
 def fitted(schemas: Schemas, info: ResourceInfo, wire: Body, validation: str) -> tuple[Body, list[str]]:
@@ -97,7 +96,7 @@ def fitted(schemas: Schemas, info: ResourceInfo, wire: Body, validation: str) ->
         wire = schemas.without_nulls(info.node, wire)
         problem = next(_type_problems(schemas, info.node, wire, ""), None)
         if problem is not None:
-            raise bad_request(f'{_handled(info)}: json: cannot unmarshal {problem}')
+            raise bad_request(f"{_handled(info)}: json: cannot unmarshal {problem}")
     pruned, gone = schemas.prune(info.node, wire)
     unknown = [f'unknown field "{path}"' for path in gone]
     if unknown and validation == "Strict":
@@ -138,6 +137,11 @@ def _type_problems(schemas: Schemas, node: Node, value: Any, path: str) -> Itera
             yield from _type_problems(schemas, items, each, path)
 
 
+def other_name(target: Target, name: str) -> RefusalError:
+    what = f"the name of the object ({name})"
+    return bad_request(f"{what} does not match the name on the URL ({target.name})")
+
+
 def checked_config(target: Target, config: Body) -> Body:
     """A configuration to apply, without nulls and of the URL's name. Raises RefusalError."""
     if (config.get("metadata") or {}).get("managedFields") is not None:
@@ -145,9 +149,7 @@ def checked_config(target: Target, config: Body) -> Body:
     wire = checked(target, config)
     metadata = wire["metadata"]
     if metadata.setdefault("name", target.name) != target.name:
-        raise bad_request(
-            f"the name of the object ({metadata['name']}) does not match the name on the URL ({target.name})"
-        )
+        raise other_name(target, metadata["name"])
     if not isinstance(wire.get("metadata"), dict):
         raise internal("failed to create typed patch object: metadata is no object")
     return wire

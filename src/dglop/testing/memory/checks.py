@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the real server checks of every object's metadata, and the most common of built-in kinds."""
+"""What the real server checks of every object's metadata."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from dglop.testing.memory.resources import ResourceInfo
 
-__all__ = ("metadata_problems", "spec_problems", "update_problems")
+__all__ = ("metadata_problems", "metadata_warnings", "update_problems")
 
 _SUBDOMAIN = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
-_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _LABEL_1035 = r"[a-z]([-a-z0-9]*[a-z0-9])?"
 _VALUE = r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?"
 _QUALIFIED = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
@@ -25,10 +25,10 @@ _SUBDOMAIN_TEXT = (
     "start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
     f"'{_SUBDOMAIN}')"
 )
-_LABEL_TEXT = (
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and "
-    "end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
-    f"'{_LABEL}')"
+LABEL_TEXT = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start "
+    "and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
+    f"'{LABEL}')"
 )
 _LABEL_1035_TEXT = (
     "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
@@ -68,6 +68,16 @@ def metadata_problems(info: ResourceInfo, metadata: dict[str, Any]) -> Iterator[
     yield from _owner_problems(metadata)
 
 
+def metadata_warnings(info: ResourceInfo, metadata: dict[str, Any]) -> list[str]:
+    """What the server advises against."""
+    return [
+        f'metadata.finalizers: "{each}": prefer a domain-qualified finalizer name to avoid accidental '
+        "conflicts with other finalizer writers"
+        for each in metadata.get("finalizers") or ()
+        if info.is_custom and "/" not in each and each not in _STANDARD_FINALIZERS
+    ]
+
+
 def _name_problems(info: ResourceInfo, name: str) -> Iterator[Problem]:
     def wrong(why: str) -> Problem:
         return Problem.invalid("metadata.name", name, why)
@@ -85,8 +95,8 @@ def _name_problems(info: ResourceInfo, name: str) -> Iterator[Problem]:
         elif not re.fullmatch(_LABEL_1035, name):
             yield wrong(_LABEL_1035_TEXT)
     elif info.storage in _LABEL_NAMES:
-        if not re.fullmatch(_LABEL, name):
-            yield wrong(_LABEL_TEXT)
+        if not re.fullmatch(LABEL, name):
+            yield wrong(LABEL_TEXT)
     elif not re.fullmatch(_SUBDOMAIN, name):
         yield wrong(_SUBDOMAIN_TEXT)
 
@@ -111,10 +121,11 @@ def _owner_problems(metadata: dict[str, Any]) -> Iterator[Problem]:
     controllers = [each.get("kind", "") for each in references if each.get("controller")]
     if len(controllers) > 1:
         shown = [
-            {key: each[key] for key in ("apiVersion", "kind", "name", "uid") if key in each} for each in references
+            {key: each[key] for key in ("apiVersion", "kind", "name", "uid") if key in each}
+            for each in references
         ]
         why = (
-            "Only one reference can have Controller set to true. Found \"true\" in references for "
+            'Only one reference can have Controller set to true. Found "true" in references for '
             f"{controllers[0]} and {controllers[1]}"
         )
         yield Problem.invalid("metadata.ownerReferences", shown, why)
@@ -136,43 +147,3 @@ def update_problems(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Proble
                 f"[]string{{{listed}}}"
             )
             yield Problem.forbidden("metadata.finalizers", why)
-
-
-def spec_problems(info: ResourceInfo, wire: dict[str, Any], old: dict[str, Any] | None) -> Iterator[Problem]:
-    """What is wrong with the built-in kinds that operators make."""
-    if info.storage == "pods":
-        yield from _pod_spec_problems(wire.get("spec") or {}, "spec")
-    template = ((wire.get("spec") or {}).get("template") or {}).get("spec")
-    if info.group in ("apps", "batch") and isinstance(template, dict):
-        yield from _pod_spec_problems(template, "spec.template.spec")
-    if info.storage == "configmaps" and old is not None and old.get("immutable"):
-        for field in ("data", "binaryData"):
-            if wire.get(field) != old.get(field):
-                yield Problem.forbidden(field, "field is immutable when `immutable` is set")
-    if info.storage == "services" and not (wire.get("spec") or {}).get("ports"):
-        spec = wire.get("spec") or {}
-        if spec.get("clusterIP") != "None" and spec.get("type") != "ExternalName":
-            yield Problem.required("spec.ports")
-    if info.storage == "customresourcedefinitions.apiextensions.k8s.io":
-        spec = wire.get("spec") or {}
-        wanted = f"{(spec.get('names') or {}).get('plural')}.{spec.get('group')}"
-        if wire["metadata"].get("name") != wanted:
-            why = 'must be spec.names.plural+"."+spec.group'
-            yield Problem.invalid("metadata.name", wire["metadata"].get("name"), why)
-
-
-def _pod_spec_problems(spec: dict[str, Any], path: str) -> Iterator[Problem]:
-    if not spec.get("containers"):
-        yield Problem.required(f"{path}.containers")
-    for where in ("initContainers", "containers"):
-        names: list[str] = []
-        for index, container in enumerate(spec.get(where) or ()):
-            for field in ("name", "image"):
-                if not container.get(field):
-                    yield Problem.required(f"{path}.{where}[{index}].{field}")
-            if container.get("name") in names:
-                yield Problem.duplicate(f"{path}.{where}[{index}].name", container["name"])
-            names.append(container.get("name", ""))
-    policy = spec.get("restartPolicy", "Always")
-    if policy not in ("Always", "OnFailure", "Never"):
-        yield Problem.unsupported(f"{path}.restartPolicy", policy, ("Always", "OnFailure", "Never"))

@@ -52,14 +52,19 @@ class CrdServer:
         conditions = known.get("conditions") or []
         have = {each["type"] for each in conditions}
         now = format_time(self._clock.now())
-        reasons = (("NamesAccepted", "NoConflicts", "no conflicts found"), ("Established", "InitialNamesAccepted", "the initial names have been accepted"))
+        reasons = (
+            ("NamesAccepted", "NoConflicts", "no conflicts found"),
+            ("Established", "InitialNamesAccepted", "the initial names have been accepted"),
+        )
         added = [
             {"type": kind, "status": "True", "reason": reason, "message": text, "lastTransitionTime": now}
             for kind, reason, text in reasons
             if kind not in have
         ]
         stored = list(known.get("storedVersions") or [])
-        stored += [each["name"] for each in spec["versions"] if each.get("storage") and each["name"] not in stored]
+        stored += [
+            each["name"] for each in spec["versions"] if each.get("storage") and each["name"] not in stored
+        ]
         whole = {**known, "conditions": [*conditions, *added], "acceptedNames": spec["names"]}
         return {**whole, "storedVersions": stored}
 

@@ -73,7 +73,7 @@ class Deletes:
         if not waits:
             gone = marked if target.info.storage in GRACEFUL else found.wire
             if not options.dry_run:
-                self._store.remove(target.info.storage, target.key, gone)
+                gone = self._store.remove(target.info.storage, target.key, gone).wire
             if target.info.storage in RETURNED_WHEN_DELETED:
                 return gone
             return _success(target, found)
@@ -92,7 +92,8 @@ class Deletes:
         if options.version and options.version != metadata["resourceVersion"]:
             why = (
                 f"the ResourceVersion in the precondition ({options.version}) does not match the "
-                f"ResourceVersion in record ({metadata['resourceVersion']}). The object might have been modified"
+                f"ResourceVersion in record ({metadata['resourceVersion']}). "
+                "The object might have been modified"
             )
             raise conflict(target.info, target.name, why, as_kind=True)
 

@@ -74,32 +74,36 @@ def _collect(shape: Shape, node: Node, value: Any, path: Path, found: set[Path])
 
 def compared(shape: Shape, node: Node, old: Any, new: Any) -> tuple[FieldSet, FieldSet]:
     """The fields that were added or changed from *old* to *new*, and those that were removed."""
-    changed: set[Path] = set()
-    removed: set[Path] = set()
-    _compare(shape, node, old, new, (), changed, removed)
-    return frozenset(changed), frozenset(removed)
+    comparison = _Comparison(shape)
+    comparison.go(node, old, new, ())
+    return frozenset(comparison.changed), frozenset(comparison.removed)
 
 
-def _compare(
-    shape: Shape, node: Node, old: Any, new: Any, path: Path, changed: set[Path], removed: set[Path]
-) -> None:
-    if old is new or (old is not MISSING and new is not MISSING and old == new):
-        return
-    before, after = shape.members(node, old), shape.members(node, new)
-    if before is None and after is None:
-        (removed if new is MISSING else changed).add(path)
-        return
-    if path and old is MISSING:
-        changed.add(path)
-    elif path and new is MISSING:
-        removed.add(path)
-    elif before is None and old is not MISSING and old is not None:
-        removed.add(path)
-    before, after = before or {}, after or {}
-    for element in {**before, **after}:
-        child, was = before.get(element, ({}, MISSING))
-        child, is_now = after.get(element, (child, MISSING))
-        _compare(shape, child, was, is_now, (*path, element), changed, removed)
+class _Comparison:
+    """The differences so far."""
+
+    def __init__(self, shape: Shape) -> None:
+        self._shape = shape
+        self.changed: set[Path] = set()
+        self.removed: set[Path] = set()
+
+    def go(self, node: Node, old: Any, new: Any, path: Path) -> None:
+        shape, changed, removed = self._shape, self.changed, self.removed
+        if old is new or (old is not MISSING and new is not MISSING and old == new):
+            return
+        before, after = shape.members(node, old), shape.members(node, new)
+        if before is None and after is None:
+            (removed if new is MISSING else changed).add(path)
+            return
+        if path and old is MISSING:
+            changed.add(path)
+        elif (path and new is MISSING) or (before is None and old is not MISSING and old is not None):
+            removed.add(path)
+        before, after = before or {}, after or {}
+        for element in {**before, **after}:
+            child, was = before.get(element, ({}, MISSING))
+            child, is_now = after.get(element, (child, MISSING))
+            self.go(child, was, is_now, (*path, element))
 
 
 def encoded(fields: Iterable[Path]) -> dict[str, Any]:

@@ -38,21 +38,30 @@ _SURGE = {"maxUnavailable": "25%", "maxSurge": "25%"}
 _NETWORK = int(ipaddress.IPv4Address("10.0.0.0"))
 
 
-def complete(info: ResourceInfo, wire: dict[str, Any], serial: Callable[[], int]) -> None:
-    """Set the defaults of a built-in object in place; *serial* numbers cluster addresses."""
+def complete(info: ResourceInfo, wire: dict[str, Any]) -> None:
+    """Set the defaults of a built-in object in place."""
     completer = _COMPLETERS.get(info.storage)
     if completer is not None:
         completer(wire)
-    if info.storage == "services":
-        _service(wire, serial)
     if info.group == "events.k8s.io":
         wire.setdefault("deprecatedSource", {})
-        wire.setdefault("deprecatedFirstTimestamp", None)
-        wire.setdefault("deprecatedLastTimestamp", None)
+        if wire["metadata"].get("uid"):
+            _fill_event(wire)
 
 
-def admit(info: ResourceInfo, wire: dict[str, Any]) -> None:
-    """Set in place what admission plugins set at creation, after the writer's fields were noted."""
+def admit(info: ResourceInfo, wire: dict[str, Any], serial: Callable[[], int]) -> None:
+    """
+    Set in place what the server sets at creation after the writer's fields were noted.
+
+    *serial* numbers cluster addresses.
+    """
+    if info.storage == "namespaces":
+        _namespace(wire)
+        wire.setdefault("spec", {}).setdefault("finalizers", ["kubernetes"])
+    if info.storage == "services":
+        _allocate(wire["spec"], serial)
+    if info.group == "events.k8s.io":
+        _fill_event(wire)
     if info.storage == "pods":
         spec = wire["spec"]
         spec.setdefault("priority", 0)
@@ -73,14 +82,16 @@ def first_status(info: ResourceInfo, wire: dict[str, Any]) -> dict[str, Any] | N
     return {} if "status" in (info.node.get("properties") or {}) else None
 
 
+def _fill_event(wire: dict[str, Any]) -> None:
+    wire.setdefault("deprecatedFirstTimestamp", None)
+    wire.setdefault("deprecatedLastTimestamp", None)
+
+
 def _namespace(wire: dict[str, Any]) -> None:
     metadata = wire["metadata"]
     if metadata.get("name"):
         labels = dict(metadata.get("labels") or {})
         metadata["labels"] = {**labels, "kubernetes.io/metadata.name": metadata["name"]}
-    spec = wire.setdefault("spec", {})
-    if not metadata.get("deletionTimestamp"):
-        spec.setdefault("finalizers", ["kubernetes"])
 
 
 def _secret(wire: dict[str, Any]) -> None:
@@ -95,7 +106,10 @@ def _pod(wire: dict[str, Any]) -> None:
     spec = wire.get("spec") or {}
     complete_pod_spec(spec)
     spec.setdefault("enableServiceLinks", True)
-    for condition in (wire.get("status") or {}).get("conditions") or ():
+    status = wire.get("status") or {}
+    if status.get("podIP"):
+        status["podIPs"] = [{"ip": status["podIP"]}, *(status.get("podIPs") or [])[1:]]
+    for condition in status.get("conditions") or ():
         condition.setdefault("lastProbeTime", None)
         condition.setdefault("lastTransitionTime", None)
 
@@ -132,9 +146,7 @@ def _stateful_set(wire: dict[str, Any]) -> None:
     strategy = spec.setdefault("updateStrategy", {})
     if strategy.setdefault("type", "RollingUpdate") == "RollingUpdate":
         strategy["rollingUpdate"] = {"partition": 0, **(strategy.get("rollingUpdate") or {})}
-    spec.setdefault(
-        "persistentVolumeClaimRetentionPolicy", {"whenDeleted": "Retain", "whenScaled": "Retain"}
-    )
+    spec.setdefault("persistentVolumeClaimRetentionPolicy", {"whenDeleted": "Retain", "whenScaled": "Retain"})
 
 
 def _daemon_set(wire: dict[str, Any]) -> None:
@@ -142,7 +154,11 @@ def _daemon_set(wire: dict[str, Any]) -> None:
     spec.setdefault("revisionHistoryLimit", 10)
     strategy = spec.setdefault("updateStrategy", {})
     if strategy.setdefault("type", "RollingUpdate") == "RollingUpdate":
-        strategy["rollingUpdate"] = {"maxUnavailable": 1, "maxSurge": 0, **(strategy.get("rollingUpdate") or {})}
+        strategy["rollingUpdate"] = {
+            "maxUnavailable": 1,
+            "maxSurge": 0,
+            **(strategy.get("rollingUpdate") or {}),
+        }
 
 
 def _job(wire: dict[str, Any]) -> None:
@@ -161,13 +177,19 @@ def _claim(wire: dict[str, Any]) -> None:
     (wire.get("spec") or {}).setdefault("volumeMode", "Filesystem")
 
 
-def _service(wire: dict[str, Any], serial: Callable[[], int]) -> None:
+def _service(wire: dict[str, Any]) -> None:
     spec = wire.setdefault("spec", {})
     spec.setdefault("type", "ClusterIP")
     spec.setdefault("sessionAffinity", "None")
     for port in spec.get("ports") or ():
         port.setdefault("protocol", "TCP")
         port.setdefault("targetPort", port.get("port"))
+    if spec["type"] != "ExternalName":
+        spec.setdefault("internalTrafficPolicy", "Cluster")
+
+
+def _allocate(spec: dict[str, Any], serial: Callable[[], int]) -> None:
+    """A service's addresses."""
     if spec["type"] == "ExternalName":
         return
     if not spec.get("clusterIP"):
@@ -175,13 +197,13 @@ def _service(wire: dict[str, Any], serial: Callable[[], int]) -> None:
     spec.setdefault("clusterIPs", [spec["clusterIP"]])
     spec.setdefault("ipFamilies", ["IPv4"])
     spec.setdefault("ipFamilyPolicy", "SingleStack")
-    spec.setdefault("internalTrafficPolicy", "Cluster")
 
 
 _COMPLETERS: dict[str, Callable[[dict[str, Any]], None]] = {
     "namespaces": _namespace,
     "secrets": _secret,
     "pods": _pod,
+    "services": _service,
     "deployments.apps": _deployment,
     "replicasets.apps": _replica_set,
     "statefulsets.apps": _stateful_set,

@@ -75,7 +75,7 @@ class Owner:
 
     def wire(self) -> dict[str, Any]:
         entry = {"manager": self.manager, "operation": self.operation, "apiVersion": self.api_version}
-        entry["time"] = self.time
+        entry |= {"time": self.time} if self.time else {}
         whole: dict[str, Any] = {**entry, "fieldsType": "FieldsV1", "fieldsV1": encoded(self.fields)}
         return whole | ({"subresource": self.subresource} if self.subresource else {})
 
@@ -98,6 +98,8 @@ def noted(
     before = old if old is not None else _nothing(shape, info)
     # Only an explicitly empty list throws the record away.
     kept = [] if new["metadata"].get("managedFields") == [] else owners_of(old or {"metadata": {}})
+    if old is not None and not kept:
+        return _with_owners(new, [])  # nobody keeps a record of it before somebody applies
     changed, removed = compared(shape, node, _bare(before), _bare(new))
     changed, removed = _relevant(changed, info, writer), removed - _NEVER
     mine = Owner(writer.manager, "Update", info.api_version, writer.subresource, writer.now, frozenset())
@@ -124,25 +126,30 @@ def applied(
     config: dict[str, Any],
     writer: Writer,
     *,
+    place: str,
     force: bool,
 ) -> dict[str, Any]:
-    """*live* with *config* applied. Raises RefusalError: 409 with what conflicts, 500 for what cannot be."""
+    """
+    *live* with *config* applied; *place* is the namespace that it says itself.
+
+    Raises RefusalError: 409 with what conflicts, 500 for what cannot be.
+    """
     node = info.node
-    problem = next(shape.schemas.problems_of_apply(node, config), None)
-    if problem is not None:
-        name = f"{config['metadata'].get('namespace', '')}/{config['metadata'].get('name', '')}"
-        what = f"({name}; {info.api_version}, Kind={info.kind})"
-        raise internal(f"failed to create typed patch object {what}: {problem}")
+    for problem in shape.schemas.problems_of_apply(node, config):
+        raise _untyped(info, f"{place}/{config['metadata'].get('name', '')}", problem)
     wanted = _relevant(fields_of(shape, node, config), info, writer)
     base = live or {"apiVersion": info.api_version, "kind": info.kind, "metadata": {}}
+    if live is not None and not owners_of(live):
+        first = Writer("before-first-apply", "", writer.now)
+        base = noted(shape, info, None, live, first)
     new = merged_by_schema(shape, node, base, config)
     mine = Owner(writer.manager, "Apply", info.api_version, writer.subresource, writer.now, wanted)
     last, others = _parted(owners_of(base), mine)
     if last is not None:
         new = _pruned(shape, node, new, last.fields - wanted, others)
-        if last.fields == wanted and last.api_version == mine.api_version:
-            mine = replace(mine, time=last.time)
     changed, removed = compared(shape, node, _bare(base), _bare(new))
+    if live is not None and not changed and not removed:
+        mine = replace(mine, time=last.time if last else "")  # an owner of nothing new has no time
     conflicts = [(each, each.fields & changed) for each in others]
     conflicts = [(each, fields) for each, fields in conflicts if fields]
     if conflicts and not force:
@@ -150,6 +157,11 @@ def applied(
     left = [replace(each, fields=each.fields - changed - removed) for each in others]
     owners = [each for each in left if each.fields] + ([mine] if wanted else [])
     return _with_owners(new, owners)
+
+
+def _untyped(info: ResourceInfo, name: str, problem: str) -> RefusalError:
+    what = f"({name}; {info.group}/{info.version}, Kind={info.kind})"
+    return internal(f"failed to create typed patch object {what}: {problem}")
 
 
 def _parted(owners: list[Owner], mine: Owner) -> tuple[Owner | None, list[Owner]]:

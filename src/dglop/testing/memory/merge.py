@@ -59,7 +59,9 @@ def _merged_list(shape: Shape, node: Node, old: list[Any], new: list[Any]) -> li
                 continue
         element = after[to]
         known = element in left
-        result.append(merged_by_schema(shape, items, left[element], right[element]) if known else right[element])
+        result.append(
+            merged_by_schema(shape, items, left[element], right[element]) if known else right[element]
+        )
         to += 1
         if shared and shared[0] == element:
             shared = shared[1:]

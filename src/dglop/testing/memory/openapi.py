@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boils an API server's OpenAPI and discovery documents down to what the in-memory one needs of built-in kinds.
+"""Boils a server's OpenAPI and discovery documents down to what the in-memory one needs of built-in kinds.
 
 `python -m dglop.testing.memory.openapi` writes kubernetes.json anew from an envtest server.
 """
@@ -89,7 +89,9 @@ def _entries(
         name = each["name"]
         if "/" in name:
             continue
-        subresources = [other["name"].split("/")[1] for other in resources if other["name"].startswith(name + "/")]
+        subresources = [
+            other["name"].split("/")[1] for other in resources if other["name"].startswith(name + "/")
+        ]
         kept = {key: each[key] for key in _KEPT if key in each}
         yield {
             "group": group,

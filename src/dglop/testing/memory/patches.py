@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from dglop.testing.memory.refusal import RefusalError, bad_request
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dglop.testing.memory.resources import Node
     from dglop.testing.memory.schema import Schemas
 
@@ -68,10 +70,9 @@ def _operate(document: Any, operation: dict[str, Any]) -> Any:
             _remove(document, source)
     else:
         raise ValueError(f"unknown operation {op}")
-    if op == "replace":
-        _at(document, path)
     if not path:
         return value
+    # As with the real server's library, what is replaced in a map need not be there.
     _put(_at(document, path[:-1]), path[-1], value, is_insertion=op != "replace")
     return document
 
@@ -134,7 +135,8 @@ def strategic(schemas: Schemas, node: Node, target: Any, patch: Any) -> Any:
             result[name] = strategic(schemas, child, old, value)
     for name, order in patch.items():
         if name.startswith(_ORDER):
-            _reorder(schemas, node, result, name.removeprefix(_ORDER), order)
+            listed = name.removeprefix(_ORDER)
+            _reorder(schemas, node, (target.get(listed) or [], result), listed, order)
     return result
 
 
@@ -142,7 +144,9 @@ def _plain(value: Any) -> Any:
     """*value* without directives and nulls, as it is where there was nothing before."""
     if isinstance(value, dict):
         return {
-            name: _plain(each) for name, each in value.items() if each is not None and not name.startswith("$")
+            name: _plain(each)
+            for name, each in value.items()
+            if each is not None and not name.startswith("$")
         }
     if isinstance(value, list):
         return [_plain(each) for each in value if not (isinstance(each, dict) and _DIRECTIVE in each)]
@@ -152,7 +156,8 @@ def _plain(value: Any) -> Any:
 def _merged_list(schemas: Schemas, node: Node, old: list[Any], new: list[Any]) -> list[Any]:
     key = node.get("x-kubernetes-patch-merge-key")
     if key is None:
-        return [*old, *(each for each in new if each not in old)]
+        rest = [each for each in old if each not in new]
+        return _interleaved(rest, list(dict.fromkeys(new)), old, lambda each: each)
     if any(isinstance(each, dict) and each.get(_DIRECTIVE) == "replace" for each in new):
         return _plain([each for each in new if each.get(_DIRECTIVE) != "replace"])  # type: ignore[no-any-return]
     items, result = schemas.items(node), list(old)
@@ -165,16 +170,42 @@ def _merged_list(schemas: Schemas, node: Node, old: list[Any], new: list[Any]) -
             result.append(_plain(each))
         else:
             result[at] = strategic(schemas, items, result[at], each)
-    return result
+    order = [each.get(key) for each in new]
+    given = sorted(
+        (each for each in result if each.get(key) in order), key=lambda each: order.index(each.get(key))
+    )
+    return _interleaved(
+        [each for each in result if each not in given], given, old, lambda each: each.get(key)
+    )
 
 
-def _reorder(schemas: Schemas, node: Node, result: dict[str, Any], name: str, order: list[Any]) -> None:
+def _interleaved(rest: list[Any], given: list[Any], old: list[Any], name: Callable[[Any], Any]) -> list[Any]:
+    """*given* with *rest* put in: before the first one that stood behind it in *old*."""
+    place = {name(each): index for index, each in enumerate(old)}
+    result, waiting = [], list(rest)
+    for each in given:
+        at = place.get(name(each), -1)
+        while waiting and place.get(name(waiting[0]), -1) < at:
+            result.append(waiting.pop(0))
+        result.append(each)
+    return [*result, *waiting]
+
+
+def _reorder(
+    schemas: Schemas, node: Node, lists: tuple[list[Any], dict[str, Any]], name: str, order: list[Any]
+) -> None:
+    """Order a member of a result in place; *lists* is what was there before, and the result."""
+    old, result = lists
     key = (schemas.child(node, name) or {}).get("x-kubernetes-patch-merge-key")
-    wanted = [each.get(key) if isinstance(each, dict) else each for each in order]
 
-    def place(each: Any) -> int:
-        said = each.get(key) if isinstance(each, dict) else each
-        return wanted.index(said) if said in wanted else len(wanted)
+    def named(each: Any) -> Any:
+        return each.get(key) if isinstance(each, dict) else each
 
+    wanted = [named(each) for each in order]
+    given = sorted(
+        (each for each in result.get(name) or () if named(each) in wanted),
+        key=lambda each: wanted.index(named(each)),
+    )
     if name in result:
-        result[name] = sorted(result[name], key=place)
+        rest = [each for each in result[name] if named(each) not in wanted]
+        result[name] = _interleaved(rest, given, old, named)

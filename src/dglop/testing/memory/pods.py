@@ -10,7 +10,12 @@ if TYPE_CHECKING:
 
 __all__ = ("complete_pod_spec", "quality_of_service", "tolerations")
 
-_MODES = {"configMap": "defaultMode", "secret": "defaultMode", "downwardAPI": "defaultMode", "projected": "defaultMode"}
+_MODES = {
+    "configMap": "defaultMode",
+    "secret": "defaultMode",
+    "downwardAPI": "defaultMode",
+    "projected": "defaultMode",
+}
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _NODE_TROUBLES = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 

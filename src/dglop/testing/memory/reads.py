@@ -14,6 +14,8 @@ from dglop.testing.memory.selectors import read_selectors
 from dglop.testing.memory.watching import Watcher, bookmark_line, error_line, event_line
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dglop.runtime.clock import Clock
     from dglop.testing.memory.request import Request, Target
     from dglop.testing.memory.resources import ResourceInfo
@@ -22,10 +24,11 @@ if TYPE_CHECKING:
 __all__ = ("Reads", "partial")
 
 _EXPIRED_PAGE = (
-    "The provided continue parameter is too old to display a consistent list result. You can start a new list "
-    "without the continue parameter, or use the continue token in this response to retrieve the remainder of "
-    "the results. Continuing with the provided token results in an inconsistent list - objects that were "
-    "created, modified, or deleted between the time the first chunk was returned and now may show up in the list."
+    "The provided continue parameter is too old to display a consistent list result. You can start a new "
+    "list without the continue parameter, or use the continue token in this response to retrieve the "
+    "remainder of the results. Continuing with the provided token results in an inconsistent list - objects "
+    "that were created, modified, or deleted between the time the first chunk was returned and now may show "
+    "up in the list."
 )
 
 
@@ -116,7 +119,7 @@ class Reads:
         watcher.limit(float(query.get("timeoutSeconds") or 1800))
         return watcher
 
-    def _state(self, target: Target, request: Request) -> tuple[list[Stored], int, str]:
+    def _state(self, target: Target, request: Request) -> tuple[Sequence[Stored], int, str]:
         """The objects to list, their common version, and where to begin."""
         query, storage = request.query, target.info.storage
         if query.get("continue"):

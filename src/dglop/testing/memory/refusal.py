@@ -82,7 +82,9 @@ class Problem:
     @classmethod
     def unsupported(cls, field: str, value: Any, supported: Sequence[Any]) -> Problem:
         listed = ", ".join(shown(each) for each in supported)
-        return cls("FieldValueNotSupported", field, f"Unsupported value: {shown(value)}: supported values: {listed}")
+        return cls(
+            "FieldValueNotSupported", field, f"Unsupported value: {shown(value)}: supported values: {listed}"
+        )
 
     @classmethod
     def forbidden(cls, field: str, why: str) -> Problem:

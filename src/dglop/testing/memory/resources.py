@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -83,8 +84,7 @@ class Registry:
     """All resources, and the types that built-in ones refer to."""
 
     def __init__(self) -> None:
-        text = (files("dglop.testing.memory") / "kubernetes.json").read_bytes()
-        table = msgspec.json.decode(text)
+        table = _built_in_table()
         self.version: str = table["version"]
         self.types: dict[str, Node] = table["types"]
         self._served: dict[tuple[str, str, str], ResourceInfo] = {}
@@ -122,12 +122,19 @@ class Registry:
     def uninstall(self, crd: Mapping[str, Any]) -> None:
         spec = crd["spec"]
         gone = (spec["group"], spec["names"]["plural"])
-        self._served = {
-            key: each for key, each in self._served.items() if (each.group, each.plural) != gone
-        }
+        self._served = {key: each for key, each in self._served.items() if (each.group, each.plural) != gone}
 
     def _add(self, info: ResourceInfo) -> None:
         self._served[info.group, info.version, info.plural] = info
+
+
+@cache
+def _built_in_table() -> dict[str, Any]:
+    """What kubernetes.json says; it is read once and never changed."""
+    found: dict[str, Any] = msgspec.json.decode(
+        (files("dglop.testing.memory") / "kubernetes.json").read_bytes()
+    )
+    return found
 
 
 def _built_in(entry: Mapping[str, Any], types: Mapping[str, Node]) -> ResourceInfo:
@@ -150,7 +157,11 @@ def _built_in(entry: Mapping[str, Any], types: Mapping[str, Node]) -> ResourceIn
 def _custom(spec: Mapping[str, Any], version: Mapping[str, Any], types: Mapping[str, Node]) -> ResourceInfo:
     names = spec["names"]
     schema = version.get("schema", {}).get("openAPIV3Schema", {})
-    properties = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, **schema.get("properties", {})}
+    properties = {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        **schema.get("properties", {}),
+    }
     properties["metadata"] = types[META_TYPE]
     subresources = version.get("subresources") or {}
     return ResourceInfo(

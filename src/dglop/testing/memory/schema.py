@@ -132,9 +132,9 @@ class Schemas:
             return str(value) if is_quantity and isinstance(value, int | float) else value
         result = {}
         for name, each in value.items():
-            if each is None:
-                continue
             child = self.child(node, name)
+            if each is None or (child is not None and _is_omitted(node, name, child, each)):
+                continue
             result[name] = each if child is None else self.without_nulls(child, each)
         return result
 
@@ -172,9 +172,24 @@ class Schemas:
             key = each if keys is None else self.key_of(node, each)
             if key in seen:
                 pairs = key.items() if isinstance(key, dict) else [("", key)]
-                shown = ",".join(f'{name}="{each}"' if isinstance(each, str) else f"{name}={each}" for name, each in pairs)
+                shown = ",".join(
+                    f'{name}="{each}"' if isinstance(each, str) else f"{name}={each}" for name, each in pairs
+                )
                 yield f"{path}: duplicate entries for key [{shown}]"
             seen.append(key)
+
+
+def _is_omitted(node: Node, name: str, child: Node, value: Any) -> bool:
+    """Whether Go leaves *value* out: an empty list or map that need not be there."""
+    if (
+        value not in ([], {}, "")
+        or name in node.get("required", ())
+        or name not in (node.get("properties") or {})
+    ):
+        return False
+    if value == "":
+        return name == "value" and "valueFrom" in node["properties"]  # of a container's variable
+    return child.get("type") == "array" or "additionalProperties" in child
 
 
 def _mismatch(node: Node, value: Any) -> str | None:

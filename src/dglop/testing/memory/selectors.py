@@ -92,7 +92,10 @@ def _comparison(name: str, operator: str, value: str) -> _Test:
     if operator == "!=":
         return lambda labels: labels.get(name) != value
     if not value.lstrip("-").isdecimal():
-        raise bad_request(f"unable to parse requirement: values[0][{name}]: for 'Gt', 'Lt' operators, the value must be an integer")
+        raise bad_request(
+            f"unable to parse requirement: values[0][{name}]: for 'Gt', 'Lt' operators, the value must be "
+            "an integer"
+        )
     limit = int(value)
 
     def compares(labels: dict[str, str]) -> bool:

@@ -15,7 +15,7 @@ from dglop.testing.memory.discovery import discover
 from dglop.testing.memory.faults import Faults
 from dglop.testing.memory.fieldset import Shape
 from dglop.testing.memory.reads import Reads, partial
-from dglop.testing.memory.refusal import RefusalError
+from dglop.testing.memory.refusal import RefusalError, not_found
 from dglop.testing.memory.request import Answer, Options, Target
 from dglop.testing.memory.resources import Registry
 from dglop.testing.memory.schema import Schemas
@@ -23,6 +23,7 @@ from dglop.testing.memory.selectors import read_selectors
 from dglop.testing.memory.store import Store
 from dglop.testing.memory.subresources import SubresourceServer
 from dglop.testing.memory.watching import error_line
+from dglop.testing.memory.writeparts import WriteParts
 from dglop.testing.memory.writes import Writes
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class MemoryServer:
         self._watchers: list[Watcher] = []
         shape = Shape(Schemas(self.registry.types))
         self._reads = Reads(self.store, self.clock)
-        self._writes = Writes(self.store, self.registry, shape, self.clock)
+        self._writes = Writes(WriteParts(self.store, self.registry, shape, self.clock))
         self.deletes = Deletes(self.store, self.clock)
         self._subresources = SubresourceServer(self.store, self._writes, self.deletes)
         CrdServer(self.store, self.registry, self.clock)
@@ -117,11 +118,11 @@ class MemoryServer:
         if document is not None:
             return _answer(document)
         target = self._target(request.path)
+        if target.subresource and target.subresource not in target.info.subresources:
+            raise not_found(target.info, target.name)
         if target.subresource and target.subresource != "status":
             code, wire = self._subresources.handle(target, request)
             return _answer(wire, code)
-        if target.subresource and not target.info.has_status:
-            raise RefusalError(404, "NotFound", *_missing(target))
         if request.is_watch:
             return self._watch(target, request)
         return self._object(target, request) if target.name else self._collection(target, request)
@@ -132,15 +133,18 @@ class MemoryServer:
                 return Answer(200, self._reads.get(target, request), _JSON)
             case "PUT":
                 options = Options.of(request, "UpdateOptions")
-                return _written(request, *self._writes.replace(target, request.body, options))
+                return _written(request, self._writes.replace(target, request.body, options))
             case "PATCH":
                 options = Options.of(request, "PatchOptions")
                 if request.content_type.startswith("application/apply-patch"):
                     options = Options(
-                        request.query.get("fieldManager", ""), options.dry_run, options.validation, options.force
+                        request.query.get("fieldManager", ""),
+                        options.dry_run,
+                        options.validation,
+                        options.force,
                     )
-                wire, warnings, made = self._writes.patch(target, request.content_type, request.body, options)
-                return _written(request, wire, warnings, 201 if made else 200)
+                written, made = self._writes.patch(target, request.content_type, request.body, options)
+                return _written(request, written, 201 if made else 200)
             case "DELETE":
                 return _answer(self.deletes.delete(target, DeleteOptions.of(request)))
         raise _not_allowed()
@@ -154,7 +158,7 @@ class MemoryServer:
                 if review is not None:
                     return _answer(review, 201)
                 options = Options.of(request, "CreateOptions")
-                return _written(request, *self._writes.create(target, request.body, options), 201)
+                return _written(request, self._writes.create(target, request.body, options), 201)
             case "DELETE":
                 return self._delete_all(target, request)
         raise _not_allowed()
@@ -162,9 +166,7 @@ class MemoryServer:
     def _delete_all(self, target: Target, request: Request) -> Answer:
         body = self._reads.list(target, request)
         query = request.query
-        selector = read_selectors(
-            target.info, query.get("labelSelector", ""), query.get("fieldSelector", "")
-        )
+        selector = read_selectors(target.info, query.get("labelSelector", ""), query.get("fieldSelector", ""))
         options = DeleteOptions.of(request)
         for each in self.store.all(target.info.storage, target.namespace):
             if selector is None or selector(each.wire):
@@ -210,7 +212,11 @@ class MemoryServer:
             if info is not None and info.namespaced:
                 namespace, rest = rest[1], rest[2:]
         info = self.registry.find(group, version, rest[0])
-        if info is None or len(rest) > 3:
+        if (
+            info is None
+            or len(rest) > 3
+            or (len(rest) == 3 and not info.is_custom and rest[2] not in info.subresources)
+        ):
             return None
         return Target(info, namespace, *rest[1:])
 
@@ -223,23 +229,18 @@ class MemoryServer:
         return RefusalError(404, "NotFound", "404 page not found", is_plain=True)
 
 
-def _missing(target: Target) -> tuple[str, dict[str, Any]]:
-    info = target.info
-    details = {"name": target.name, "group": info.group, "kind": info.plural}
-    return f'{info.group_resource} "{target.name}" not found', {k: v for k, v in details.items() if v}
-
-
 def _not_allowed() -> RefusalError:
     message = "the server does not allow this method on the requested resource"
     return RefusalError(405, "MethodNotAllowed", message)
 
 
-def _written(request: Request, wire: dict[str, Any], warnings: list[str], code: int = 200) -> Answer:
+def _written(request: Request, written: tuple[dict[str, Any], list[str]], code: int = 200) -> Answer:
+    wire, warnings = written
     if "as=PartialObjectMetadata" in request.accept:
         wire = partial(wire)
     headers = dict(_JSON)
     if warnings:
-        headers["Warning"] = ", ".join(f'299 - "{each}"'.replace('\\"', '"') for each in warnings)
+        headers["Warning"] = ", ".join(f"299 - {msgspec.json.encode(each).decode()}" for each in warnings)
     return Answer(code, msgspec.json.encode(wire), headers)
 
 

@@ -47,7 +47,7 @@ class SubresourceServer:
         whole = Target(target.info, target.namespace, target.name)
         match target.subresource, request.method:
             case "scale", "GET" | "PUT" | "PATCH":
-                return 200, self._scale(whole, found, request)
+                return 200, self._scale(target, found, request)
             case "eviction", "POST":
                 body = msgspec.json.decode(request.body) if request.body else {}
                 options = body.get("deleteOptions") or {}
@@ -87,6 +87,10 @@ class SubresourceServer:
             body: Any = scale["spec"].get("replicas", 0)
             for name in reversed(wanted.strip(".").split(".")):
                 body = {name: body}
+            version = (
+                (change.get("metadata") or {}).get("resourceVersion") if isinstance(change, dict) else None
+            )
+            body |= {"metadata": {"resourceVersion": version}} if version else {}
             options = Options.of(request, "PatchOptions")
             self._writes.patch(target, _MERGE, msgspec.json.encode(body), options)
             found = self._store.get(target.info.storage, target.key) or found
@@ -96,7 +100,9 @@ class SubresourceServer:
         metadata = found.wire["metadata"]
         kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
         paths = target.info.scale
-        status: dict[str, Any] = {"replicas": _at(found.wire, paths.get("statusReplicasPath", ".status.replicas")) or 0}
+        status: dict[str, Any] = {
+            "replicas": _at(found.wire, paths.get("statusReplicasPath", ".status.replicas")) or 0
+        }
         selector = paths.get("labelSelectorPath")
         if selector:
             status["selector"] = _at(found.wire, selector) or ""

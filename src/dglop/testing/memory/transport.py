@@ -4,29 +4,33 @@
 from __future__ import annotations
 
 import asyncio
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import aiohttp
 from kubernetes.aio.client import Configuration
+from multidict import CIMultiDict
 
+from dglop.runtime.client import Client, ClientConfig
 from dglop.runtime.client.link import Link
 from dglop.runtime.client.sources import Loaded
 from dglop.runtime.client.transport import Transport
+from dglop.runtime.log import make_log
 from dglop.testing.memory.faults import Effect
 from dglop.testing.memory.request import Answer, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from yarl import URL
 
-    from dglop.runtime.client.config import ClientConfig
     from dglop.runtime.client.metrics import ClientMetrics
     from dglop.runtime.clock import Clock
+    from dglop.runtime.log import Log
     from dglop.testing.memory.server import MemoryServer
     from dglop.testing.memory.watching import Watcher
 
-__all__ = ("MemoryTransport",)
+__all__ = ("MemoryTransport", "connect")
 
 HOST = "http://memory.invalid"
 _EMPTY: tuple[tuple[int, int, int], ...] = ()
@@ -38,17 +42,39 @@ class MemoryTransport(Transport):
     def __init__(
         self,
         server: MemoryServer,
-        config: ClientConfig,
-        user_agent: str,
-        clock: Clock,
-        metrics: ClientMetrics | None,
+        *,
+        namespace: str = "default",
+        user_agent: str = "",
+        metrics: ClientMetrics | None = None,
+        log: Log = None,
+        on_warning: Callable[[str], object] | None = None,
     ) -> None:
-        super().__init__(config, user_agent, clock, metrics)
+        agent = user_agent or f"dglop/{version('dglop')}"
+        super().__init__(
+            ClientConfig(host=HOST), agent, server.clock, metrics, log or make_log(), on_warning=on_warning
+        )
         self._server = server
-        self._namespace = config.namespace or "default"
+        self._namespace = namespace
 
     async def open(self) -> None:
         self._link = _MemoryLink(self._server, self._namespace)
+
+
+async def connect(
+    server: MemoryServer,
+    *,
+    namespace: str = "default",
+    user_agent: str = "",
+    metrics: ClientMetrics | None = None,
+    log: Log = None,
+    on_warning: Callable[[str], object] | None = None,
+) -> Client:
+    """A client of *server* with its clock; *namespace* is meant where none is said."""
+    transport = MemoryTransport(
+        server, namespace=namespace, user_agent=user_agent, metrics=metrics, log=log, on_warning=on_warning
+    )
+    await transport.open()
+    return Client(transport, server.clock, metrics)
 
 
 class _MemoryLink(Link):
@@ -140,7 +166,7 @@ class _Response:
 
     def __init__(self, answer: Answer, timeout: aiohttp.ClientTimeout) -> None:
         self.status = answer.status
-        self.headers = answer.headers
+        self.headers = CIMultiDict(answer.headers)
         self.content_length = None if answer.watch else len(answer.body)
         self._body = answer.body
         self._watch = answer.watch

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 __all__ = ("Update",)
 
 _OWNED = ("creationTimestamp", "generation", "selfLink", "deletionGracePeriodSeconds", "generateName")
+# What the server chose and a replacement may leave out.
+_ALLOCATED = {
+    "namespaces": ("finalizers",),
+    "services": ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,9 @@ class Update:
         metadata.setdefault("uid", self.old["metadata"]["uid"])
         if self.info.has_status:
             _keep(wire, self.old, "status")
+        for field in _ALLOCATED.get(self.info.storage, ()):
+            if field in self.old["spec"] and field not in (wire.get("spec") or {}):
+                wire["spec"] = {**(wire.get("spec") or {}), field: self.old["spec"][field]}
         return wire
 
     def count(self, wire: dict[str, Any], *, counts: bool) -> None:

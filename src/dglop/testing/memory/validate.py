@@ -24,7 +24,9 @@ __all__ = ("validate",)
 _LIMITS = {"int32": 2**31 - 1}
 
 
-def validate(schemas: Schemas, node: Node, value: Any, *, skip: frozenset[str] = frozenset()) -> list[Problem]:
+def validate(
+    schemas: Schemas, node: Node, value: Any, *, skip: frozenset[str] = frozenset()
+) -> list[Problem]:
     """All that is wrong with *value*; members in *skip* of the top are left alone."""
     rest = {name: each for name, each in value.items() if name not in skip}
     found = list(_check(schemas, {**node, "required": node.get("required", [])}, rest, ""))
@@ -93,7 +95,9 @@ def _string(node: Node, value: str, path: str) -> Iterator[Problem]:
     if "maxLength" in node and len(value) > node["maxLength"]:
         yield Problem.too_long(path, node["maxLength"])
     if len(value) < node.get("minLength", 0):
-        yield Problem.invalid(path, value, f"{path} in body should be at least {node['minLength']} chars long")
+        yield Problem.invalid(
+            path, value, f"{path} in body should be at least {node['minLength']} chars long"
+        )
     elif "pattern" in node and not re.search(node["pattern"], value):
         yield Problem.invalid(path, value, f"{path} in body should match '{node['pattern']}'")
     if node.get("format") == "date-time" and not _is_time(value):

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from dglop.testing.memory.refusal import RefusalError
-
 if TYPE_CHECKING:
     from dglop.runtime.clock import Clock, Timer
+    from dglop.testing.memory.refusal import RefusalError
     from dglop.testing.memory.selectors import Selector
     from dglop.testing.memory.store import Change
 

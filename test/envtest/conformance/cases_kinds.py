@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cases: what the server knows of built-in kinds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from test.envtest.conformance.objects import page, pod, service
+
+if TYPE_CHECKING:
+    from test.envtest.conformance.api import Api
+
+
+async def immutable_data_stays(api: Api) -> None:
+    await api.post("configmaps", {**page(a="1"), "immutable": True})
+    await api.merge("configmaps", "page", {"data": {"a": "2"}})
+
+
+async def a_pods_spec_is_mostly_fixed(api: Api) -> None:
+    await api.post("pods", pod())
+    await api.json_patch(
+        "pods", "pod", [{"op": "replace", "path": "/spec/containers/0/image", "value": "b:2"}]
+    )
+    await api.merge("pods", "pod", {"spec": {"restartPolicy": "Never"}}, quiet=True)
+    await api.get("pods", "pod")
+
+
+async def a_namespace_is_born_active(api: Api) -> None:
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"generateName": "gen-"}}
+    made: Any = await api.post("namespaces", body)
+    await api.delete("namespaces", made["metadata"]["name"], quiet=True)
+
+
+async def a_service_gets_its_defaults(api: Api) -> None:
+    await api.post("services", service())
+    await api.post("services", service("bare", clusterIP="None"))
+
+
+async def a_secrets_string_data_becomes_data(api: Api) -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"a": "b"}}
+    await api.post("secrets", secret)
+    await api.merge("secrets", "s", {"stringData": {"c": "d"}})
+
+
+async def a_lease_keeps_its_micro_time(api: Api) -> None:
+    spec = {"holderIdentity": "me", "renewTime": "2026-01-01T00:00:00.000000Z", "leaseDurationSeconds": 15}
+    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "l"}, "spec": spec}
+    await api.post("leases", lease)
+    made = await api.get("leases", "l")
+    assert made["spec"]["renewTime"] == "2026-01-01T00:00:00.000000Z"
+
+
+CASES = (
+    immutable_data_stays,
+    a_pods_spec_is_mostly_fixed,
+    a_namespace_is_born_active,
+    a_service_gets_its_defaults,
+    a_secrets_string_data_becomes_data,
+    a_lease_keeps_its_micro_time,
+)
