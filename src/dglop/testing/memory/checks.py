@@ -47,6 +47,7 @@ _QUALIFIED_TEXT = (
 )
 _STANDARD_FINALIZERS = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
 _LABEL_NAMES = frozenset({"namespaces"})
+_ANNOTATION_BYTES = 256 * 1024
 _FREE_NAMES = frozenset({"roles", "rolebindings", "clusterroles", "clusterrolebindings"})
 
 
@@ -58,9 +59,7 @@ def metadata_problems(info: ResourceInfo, metadata: dict[str, Any]) -> Iterator[
     else:
         yield from _name_problems(info, name)
     yield from _label_problems(metadata.get("labels") or {})
-    for key in metadata.get("annotations") or {}:
-        if not re.fullmatch(_QUALIFIED, key.rpartition("/")[2]):
-            yield Problem.invalid("metadata.annotations", key, _QUALIFIED_TEXT)
+    yield from _annotation_problems(metadata.get("annotations") or {})
     for index, finalizer in enumerate(metadata.get("finalizers") or ()):
         if not info.is_custom and "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
             why = "name is neither a standard finalizer name nor is it fully qualified"
@@ -111,6 +110,15 @@ def _label_problems(labels: dict[str, str]) -> Iterator[Problem]:
             yield Problem.invalid("metadata.labels", labels[key], "must be no more than 63 bytes")
 
 
+def _annotation_problems(annotations: dict[str, str]) -> Iterator[Problem]:
+    for key in annotations:
+        if not re.fullmatch(_QUALIFIED, key.rpartition("/")[2]):
+            yield Problem.invalid("metadata.annotations", key, _QUALIFIED_TEXT)
+    size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
+    if size > _ANNOTATION_BYTES:
+        yield Problem.too_long("metadata.annotations", _ANNOTATION_BYTES)
+
+
 def _owner_problems(metadata: dict[str, Any]) -> Iterator[Problem]:
     references = metadata.get("ownerReferences") or ()
     for index, reference in enumerate(references):
@@ -147,3 +155,6 @@ def update_problems(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Proble
                 f"[]string{{{listed}}}"
             )
             yield Problem.forbidden("metadata.finalizers", why)
+    yield from _label_problems(after.get("labels") or {})
+    yield from _annotation_problems(after.get("annotations") or {})
+    yield from _owner_problems(after)

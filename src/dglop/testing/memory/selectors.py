@@ -12,7 +12,7 @@ from dglop.testing.memory.refusal import bad_request
 if TYPE_CHECKING:
     from dglop.testing.memory.resources import ResourceInfo
 
-__all__ = ("Selector", "read_selectors")
+__all__ = ("Selector", "read_selectors", "selects")
 
 Selector = Callable[[dict[str, Any]], bool]
 """Whether an object is meant."""
@@ -64,6 +64,25 @@ def read_selectors(info: ResourceInfo, labels: str, fields: str) -> Selector | N
         return all(test(found) for test in tests) and all(test(wire) for test in wanted)
 
     return matches
+
+
+def selects(selector: dict[str, Any] | None, labels: dict[str, str]) -> bool:
+    """Whether a LabelSelector of an object means *labels*; an empty one means all, none at all nothing."""
+    if selector is None:
+        return False
+    if any(labels.get(name) != value for name, value in (selector.get("matchLabels") or {}).items()):
+        return False
+    for each in selector.get("matchExpressions") or ():
+        found, values = labels.get(each["key"]), each.get("values") or ()
+        verdicts = {
+            "In": found in values,
+            "NotIn": found not in values,
+            "Exists": found is not None,
+            "DoesNotExist": found is None,
+        }
+        if not verdicts[each["operator"]]:
+            return False
+    return True
 
 
 def _split(text: str) -> Iterator[str]:

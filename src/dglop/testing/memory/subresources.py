@@ -11,6 +11,7 @@ from dglop.testing.memory.deletes import DeleteOptions
 from dglop.testing.memory.patches import json_patched, merged
 from dglop.testing.memory.refusal import RefusalError, not_found
 from dglop.testing.memory.request import Options, Target
+from dglop.testing.memory.selectors import selects
 
 if TYPE_CHECKING:
     from dglop.testing.memory.deletes import Deletes
@@ -49,9 +50,7 @@ class SubresourceServer:
             case "scale", "GET" | "PUT" | "PATCH":
                 return 200, self._scale(target, found, request)
             case "eviction", "POST":
-                body = msgspec.json.decode(request.body) if request.body else {}
-                options = body.get("deleteOptions") or {}
-                self._deletes.delete(whole, DeleteOptions(grace=options.get("gracePeriodSeconds")))
+                self._evict(whole, found, msgspec.json.decode(request.body) if request.body else {})
                 return 201, _DONE
             case "binding", "POST":
                 node = msgspec.json.decode(request.body)["target"]["name"]
@@ -114,6 +113,23 @@ class SubresourceServer:
             "status": status,
         }
 
+    def _evict(self, pod: Target, found: Stored, body: dict[str, Any]) -> None:
+        """Delete a pod as far as its disruption budget goes, which counts that at once."""
+        options = body.get("deleteOptions") or {}
+        runs = (found.wire.get("status") or {}).get("phase") == "Running"
+        for budget in self._store.all("poddisruptionbudgets.policy", pod.namespace) if runs else ():
+            if not selects(budget.wire["spec"].get("selector"), found.wire["metadata"].get("labels") or {}):
+                continue
+            status = budget.wire.get("status") or {}
+            allowed = status.get("disruptionsAllowed", 0)
+            if allowed < 1:
+                raise _too_disruptive(budget.wire["metadata"]["name"], status)
+            if not options.get("dryRun"):
+                status = {**status, "disruptionsAllowed": allowed - 1}
+                self._store.put("poddisruptionbudgets.policy", {**budget.wire, "status": status})
+        grace, dry_run = options.get("gracePeriodSeconds"), bool(options.get("dryRun"))
+        self._deletes.delete(pod, DeleteOptions(grace=grace, dry_run=dry_run))
+
     def _finalize(self, found: Stored, body: dict[str, Any]) -> dict[str, Any]:
         wire = {**found.wire, "spec": body.get("spec") or {}}
         metadata = wire["metadata"]
@@ -129,6 +145,17 @@ def _at(wire: Any, path: str) -> Any:
     return wire
 
 
+def _too_disruptive(name: str, status: dict[str, Any]) -> RefusalError:
+    wanted, healthy = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
+    why = f"The disruption budget {name} needs {wanted} healthy pods and has {healthy} currently"
+    return RefusalError(
+        429,
+        "TooManyRequests",
+        "Cannot evict pod as it would violate the pod's disruption budget.",
+        {"causes": [{"reason": "DisruptionBudget", "message": why}]},
+    )
+
+
 def _token(body: dict[str, Any], account: Stored) -> dict[str, Any]:
     name = account.wire["metadata"]["name"]
-    return {**body, "status": {"token": f"memory-{name}", "expirationTimestamp": _NEVER}}
+    return {**body, "status": {"token": f"memory.{name}.token", "expirationTimestamp": _NEVER}}
