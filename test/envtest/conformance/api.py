@@ -30,6 +30,8 @@ _PREFIXES = {
     "deployments": "/apis/apps/v1/namespaces/{ns}",
     "jobs": "/apis/batch/v1/namespaces/{ns}",
     "widgets": f"/apis/{GROUP}/v1/namespaces/{{ns}}",
+    "relics": f"/apis/{GROUP}/v1",
+    "gauges": f"/apis/{GROUP}/v1/namespaces/{{ns}}",
     "gadgets": f"/apis/{GROUP}/v1",
     "namespaces": "/api/v1",
     "nodes": "/api/v1",
@@ -49,6 +51,8 @@ class Api:
         self._client = client
         self._namespace = namespace
         self.answers: list[Any] = []
+        self.status = 0
+        """Of the last refusal."""
         self._warnings: list[str] = []
         self._labels: dict[str, dict[str, str]] = {"rv": {}, "uid": {}}
 
@@ -83,7 +87,7 @@ class Api:
             said = answer
         except ApiError as error:
             answer = None
-            said = _said(error)
+            said, self.status = _said(error), error.status
         if brief and answer is None:
             said = {"status": said["status"], "reason": said["reason"]}
         if quiet or brief:
@@ -92,6 +96,14 @@ class Api:
             return answer
         self._write_down(f"{method} {path}", self.normal(said))
         return answer
+
+    async def until(self, status: int, method: str, path: str, body: Any = None) -> None:
+        """Until a dry run is answered with *status*: what a CRD says takes effect a moment later."""
+        while True:
+            answer = await self.send(method, path, body, quiet=True, dryRun="All")
+            if (self.status if answer is None else 200) == status:
+                return
+            await asyncio.sleep(0.05)
 
     def path(self, plural: str, name: str = "", sub: str = "") -> str:
         parts = [_PREFIXES[plural], plural, name, sub]

@@ -37,6 +37,11 @@ def widget(name: str = "widget", **spec: Any) -> dict[str, Any]:
     return {"apiVersion": f"{GROUP}/v1", "kind": "Widget", "metadata": {"name": name}, "spec": whole}
 
 
+def gauge(name: str = "gauge", **spec: Any) -> dict[str, Any]:
+    whole = {"low": 0, "high": 100, **spec}
+    return {"apiVersion": f"{GROUP}/v1", "kind": "Gauge", "metadata": {"name": name}, "spec": whole}
+
+
 def gadget(name: str, **fields: Any) -> dict[str, Any]:
     return {"apiVersion": f"{GROUP}/v1", "kind": "Gadget", "metadata": {"name": name}, **fields}
 
@@ -122,3 +127,80 @@ GADGET_CRD = _crd(
     "Cluster",
     {"schema": {"openAPIV3Schema": _object(spec=_object(a=V1, b=V1), status=_object(phase=V1))}},
 )
+
+
+def _ruled(node: dict[str, Any], *rules: str, **more: Any) -> dict[str, Any]:
+    return {**node, "x-kubernetes-validations": [{"rule": each, **more} for each in rules]}
+
+
+_INT: dict[str, Any] = {"type": "integer"}
+_MARK = {
+    **_object(
+        name={"type": "string", "maxLength": 9}, at=_ruled(_INT, "self >= oldSelf", message="it only grows")
+    ),
+    "required": ["name"],
+}
+_GAUGE_SPEC = _object(
+    low=_ruled(_INT, "self < 100"),
+    high=_INT,
+    step=_INT,
+    mode={"type": "string", "enum": ["fast", "slow"]},
+    kind=_ruled(
+        {"type": "string", "maxLength": 9}, "self in ['even', 'prime']", messageExpression="'no kind ' + self"
+    ),
+    only=V1,
+    other=V1,
+    fixed=_ruled({"type": "string", "maxLength": 9}, "self == oldSelf", message="it stays"),
+    serial=_ruled(_INT, "self > oldSelf.orValue(0)", message="it grows", optionalOldSelf=True),
+    marks={
+        "type": "array",
+        "items": _ruled(_MARK, "self.at >= 0", reason="FieldValueForbidden", fieldPath=".at"),
+        "maxItems": 5,
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["name"],
+    },
+    named=_ruled(
+        {"type": "object", "additionalProperties": _INT, "maxProperties": 4}, "self.all(k, self[k] > 0)"
+    ),
+    words=_ruled(
+        {"type": "array", "maxItems": 4, "items": {"type": "string", "maxLength": 9}},
+        "self.filter(w, w.size() > 1).size() < 2",
+        "!self.exists(w, w.startsWith('c'))",
+    ),
+    port=_ruled({"x-kubernetes-int-or-string": True}, "type(self) == string ? self == 'web' : int(self) > 0"),
+)
+GAUGE_CRD = _crd(
+    "Gauge",
+    "Namespaced",
+    {
+        "schema": {
+            "openAPIV3Schema": _ruled(
+                _object(
+                    spec={
+                        **_ruled(
+                            _GAUGE_SPEC,
+                            "self.low <= self.high",
+                            "!(has(self.only) && has(self.other))",
+                            "!has(self.step) || self.high / self.step > 0",
+                        ),
+                        "required": ["low", "high"],
+                    },
+                    status=_ruled(_object(seen=_INT, most=_INT), "self.seen <= self.most"),
+                ),
+                "self.metadata.name.size() < 20",
+            )
+        },
+        "subresources": {"status": {}},
+    },
+)
+
+
+def relic_crd(size: dict[str, Any]) -> dict[str, Any]:
+    """A kind whose schema a case changes."""
+    spec = _object(size=size, more=size)
+    return _crd("Relic", "Cluster", {"schema": {"openAPIV3Schema": _object(spec=spec)}})
+
+
+def relic(name: str = "relic") -> dict[str, Any]:
+    spec = {"size": 50, "more": 50}
+    return {"apiVersion": f"{GROUP}/v1", "kind": "Relic", "metadata": {"name": name}, "spec": spec}

@@ -20,11 +20,12 @@ from test.envtest.conformance import (
     cases_objects,
     cases_patches,
     cases_reads,
+    cases_rules,
     cases_schema,
     cases_status,
 )
 from test.envtest.conformance.api import Api
-from test.envtest.conformance.objects import GADGET_CRD, WIDGET_CRD
+from test.envtest.conformance.objects import GADGET_CRD, GAUGE_CRD, WIDGET_CRD
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -36,13 +37,22 @@ if TYPE_CHECKING:
     Connect = Callable[[Callable[[str], object]], AbstractAsyncContextManager[Client]]
 
 ANSWERS = Path(__file__).with_name("answers.json")
-_MODULES = (cases_objects, cases_status, cases_deletes, cases_kinds, cases_patches, cases_reads, cases_schema)
+_MODULES = (
+    cases_objects,
+    cases_status,
+    cases_deletes,
+    cases_kinds,
+    cases_patches,
+    cases_reads,
+    cases_schema,
+    cases_rules,
+)
 CASES: dict[str, Case] = {case.__name__: case for module in _MODULES for case in module.CASES}
 
 
 async def prepare(client: Client) -> None:
     """Install the kinds that the cases use."""
-    for crd in (WIDGET_CRD, GADGET_CRD):
+    for crd in (WIDGET_CRD, GADGET_CRD, GAUGE_CRD):
         await client.create(crd)
         while not is_established(await client.get(CRD, crd["metadata"]["name"])):  # noqa: ASYNC110 - another process
             await asyncio.sleep(0.05)

@@ -6,4 +6,4 @@ from __future__ import annotations
 from test.envtest.test_client import *  # noqa: F403
 
 # It makes a client of its own from a kubeconfig; the conformance cases have its subject too.
-del test_strict_validation_refuses_what_would_otherwise_be_dropped_with_a_warning  # type: ignore[name-defined]  # noqa: F821
+del test_strict_validation_refuses_what_would_otherwise_be_dropped_with_a_warning  # noqa: F821

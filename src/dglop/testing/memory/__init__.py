@@ -9,4 +9,14 @@ from dglop.testing.memory.request import Answer, Request
 from dglop.testing.memory.server import MemoryServer
 from dglop.testing.memory.transport import MemoryTransport, connect
 
-__all__ = ("Answer", "Effect", "Fault", "Faults", "MemoryCluster", "MemoryServer", "MemoryTransport", "Request", "connect")
+__all__ = (
+    "Answer",
+    "Effect",
+    "Fault",
+    "Faults",
+    "MemoryCluster",
+    "MemoryServer",
+    "MemoryTransport",
+    "Request",
+    "connect",
+)

@@ -48,6 +48,7 @@ class RefusalError(Exception):
         self.details = dict(details or {})
         self.is_plain = is_plain
         self.retry_after = retry_after
+        self.warnings: list[str] = []
 
     def wire(self) -> dict[str, Any]:
         """The Status object."""
@@ -131,9 +132,18 @@ def conflict(info: ResourceInfo, name: str, why: str = MODIFIED, *, as_kind: boo
     return RefusalError(409, "Conflict", f'Operation cannot be fulfilled on {what} "{name}": {why}', details)
 
 
-def invalid(info: ResourceInfo, name: str, problems: Sequence[Problem], *, kind: str = "") -> RefusalError:
+def invalid(
+    info: ResourceInfo,
+    name: str,
+    problems: Sequence[Problem],
+    *,
+    kind: str = "",
+    warnings: Sequence[str] = (),
+) -> RefusalError:
     """A 422 with all problems; *kind* where the object says another one than its resource's."""
-    return _invalid(kind or info.kind, info.group, name, problems)
+    error = _invalid(kind or info.kind, info.group, name, problems)
+    error.warnings = list(warnings)
+    return error
 
 
 def forbidden_option(kind: str, problem: Problem) -> RefusalError:

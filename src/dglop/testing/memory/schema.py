@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 
     from dglop.testing.memory.resources import Node
 
-__all__ = ("Schemas", "join")
+__all__ = ("NOTHING", "Schemas", "join")
 
+NOTHING: Any = object()
+"""There was nothing before."""
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
 EMBEDDED = "x-kubernetes-embedded-resource"
 INT_OR_STRING = "x-kubernetes-int-or-string"
@@ -78,6 +80,13 @@ class Schemas:
             if value is not None:
                 found[key] = value
         return found
+
+    def counterpart(self, node: Node, item: Any, old: Any) -> Any:
+        """The item of the same key in the list as it was, or NOTHING: only lists that are maps have keys."""
+        if self.keys(node) is None or not isinstance(old, list):
+            return NOTHING
+        key = self.key_of(node, item)
+        return next((each for each in old if self.key_of(node, each) == key), NOTHING)
 
     def prune(self, node: Node, value: Any, path: str = "") -> tuple[Any, list[str]]:
         """*value* without what the schema does not know, and the paths of that."""

@@ -105,7 +105,7 @@ class MemoryServer:
                 headers = {"Content-Type": "text/plain"} if error.is_plain else _JSON
                 if error.retry_after:
                     headers = {**headers, "Retry-After": f"{error.retry_after:g}"}
-                return Answer(error.code, error.body(), headers)
+                return Answer(error.code, error.body(), {**headers, **_warned(error.warnings)})
             if request.method != "GET":
                 for follow in list(self.after_write):
                     follow()
@@ -224,7 +224,9 @@ class MemoryServer:
         parts = path.strip("/").split("/")
         group = parts[1] if parts[0] == "apis" and len(parts) > 1 else ""
         version = parts[2] if parts[0] == "apis" and len(parts) > 2 else parts[1] if len(parts) > 1 else ""
-        if version in self.registry.groups().get(group, ()):
+        if any(
+            (each.group, each.version, each.is_custom) == (group, version, False) for each in self.registry
+        ):
             return RefusalError(404, "NotFound", "the server could not find the requested resource")
         return RefusalError(404, "NotFound", "404 page not found", is_plain=True)
 
@@ -238,10 +240,12 @@ def _written(request: Request, written: tuple[dict[str, Any], list[str]], code: 
     wire, warnings = written
     if "as=PartialObjectMetadata" in request.accept:
         wire = partial(wire)
-    headers = dict(_JSON)
-    if warnings:
-        headers["Warning"] = ", ".join(f"299 - {msgspec.json.encode(each).decode()}" for each in warnings)
-    return Answer(code, msgspec.json.encode(wire), headers)
+    return Answer(code, msgspec.json.encode(wire), {**_JSON, **_warned(warnings)})
+
+
+def _warned(warnings: list[str]) -> dict[str, str]:
+    texts = [f"299 - {msgspec.json.encode(each).decode()}" for each in warnings]
+    return {"Warning": ", ".join(texts)} if texts else {}
 
 
 def _answer(wire: dict[str, Any], code: int = 200) -> Answer:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dglop.testing.memory.checks import LABEL, LABEL_TEXT
 from dglop.testing.memory.refusal import Problem
+from dglop.testing.memory.rules import unknown_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +48,9 @@ def spec_problems(info: ResourceInfo, wire: dict[str, Any], old: dict[str, Any] 
         if wire["metadata"].get("name") != wanted:
             why = 'must be spec.names.plural+"."+spec.group'
             yield Problem.invalid("metadata.name", wire["metadata"].get("name"), why)
+        for index, version in enumerate(spec.get("versions") or ()):
+            schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+            yield from unknown_rules(schema, f"spec.versions[{index}].schema.openAPIV3Schema")
 
 
 def _fixed_part(pod: dict[str, Any]) -> dict[str, Any]:

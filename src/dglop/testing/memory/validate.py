@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks custom objects against their schema, in the real server's words.
-
-x-kubernetes-validations are not evaluated: CEL rules need a real server.
-"""
+"""Checks custom objects against their schema, in the real server's words; rules are asked elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from dglop.testing.memory.refusal import Problem, shown
-from dglop.testing.memory.schema import INT_OR_STRING, join
+from dglop.testing.memory.schema import INT_OR_STRING, NOTHING, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,16 +22,23 @@ _LIMITS = {"int32": 2**31 - 1}
 
 
 def validate(
-    schemas: Schemas, node: Node, value: Any, *, skip: frozenset[str] = frozenset()
+    schemas: Schemas, node: Node, value: Any, old: Any = NOTHING, *, skip: frozenset[str] = frozenset()
 ) -> list[Problem]:
-    """All that is wrong with *value*; members in *skip* of the top are left alone."""
+    """
+    All that is wrong with *value*; members in *skip* of the top are left alone.
+
+    What *old* had already may stay, whatever its schema says by now.
+    """
     rest = {name: each for name, each in value.items() if name not in skip}
-    found = list(_check(schemas, {**node, "required": node.get("required", [])}, rest, ""))
+    before = old if old is NOTHING else {name: each for name, each in old.items() if name not in skip}
+    found = list(_check(schemas, node, rest, "", before))
     # The real server hands out an object's problems by the names' order, unions of checks at the end.
     return [*found, *_list_types(schemas, node, rest, "")]
 
 
-def _check(schemas: Schemas, node: Node, value: Any, path: str) -> Iterator[Problem]:
+def _check(schemas: Schemas, node: Node, value: Any, path: str, old: Any) -> Iterator[Problem]:
+    if old is not NOTHING and old == value:
+        return
     wrong = list(_type(node, value, path))
     if wrong:
         yield from wrong
@@ -47,9 +51,9 @@ def _check(schemas: Schemas, node: Node, value: Any, path: str) -> Iterator[Prob
     elif isinstance(value, int | float):
         yield from _number(node, value, path)
     elif isinstance(value, list):
-        yield from _list(schemas, node, value, path)
+        yield from _list(schemas, node, value, path, old)
     elif isinstance(value, dict):
-        yield from _object(schemas, node, value, path)
+        yield from _object(schemas, node, value, path, old)
 
 
 def _type(node: Node, value: Any, path: str) -> Iterator[Problem]:
@@ -129,7 +133,7 @@ def _number(node: Node, value: float, path: str) -> Iterator[Problem]:
         yield Problem.invalid(path, value, f"{path} in body should be a multiple of {step:g}")
 
 
-def _list(schemas: Schemas, node: Node, value: list[Any], path: str) -> Iterator[Problem]:
+def _list(schemas: Schemas, node: Node, value: list[Any], path: str, old: Any) -> Iterator[Problem]:
     if "maxItems" in node and len(value) > node["maxItems"]:
         yield Problem.too_many(path, len(value), node["maxItems"])
     if len(value) < node.get("minItems", 0):
@@ -137,10 +141,10 @@ def _list(schemas: Schemas, node: Node, value: list[Any], path: str) -> Iterator
         yield Problem.invalid(path, len(value), why)
     items = schemas.items(node)
     for index, each in enumerate(value):
-        yield from _check(schemas, items, each, f"{path}[{index}]")
+        yield from _check(schemas, items, each, f"{path}[{index}]", schemas.counterpart(node, each, old))
 
 
-def _object(schemas: Schemas, node: Node, value: dict[str, Any], path: str) -> Iterator[Problem]:
+def _object(schemas: Schemas, node: Node, value: dict[str, Any], path: str, old: Any) -> Iterator[Problem]:
     if "maxProperties" in node and len(value) > node["maxProperties"]:
         yield Problem.too_many(path, len(value), node["maxProperties"])
     if len(value) < node.get("minProperties", 0):
@@ -152,7 +156,8 @@ def _object(schemas: Schemas, node: Node, value: dict[str, Any], path: str) -> I
     for name in sorted(value):
         child = schemas.child(node, name)
         if child is not None:
-            yield from _check(schemas, child, value[name], join(path, name))
+            before = old.get(name, NOTHING) if isinstance(old, dict) else NOTHING
+            yield from _check(schemas, child, value[name], join(path, name), before)
 
 
 def _list_types(schemas: Schemas, node: Node, value: Any, path: str) -> Iterator[Problem]:

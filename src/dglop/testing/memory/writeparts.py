@@ -15,7 +15,9 @@ from dglop.testing.memory.convert import converted
 from dglop.testing.memory.kinds import complete
 from dglop.testing.memory.managed import Writer
 from dglop.testing.memory.quota import check_quotas
-from dglop.testing.memory.refusal import RefusalError, invalid, not_found
+from dglop.testing.memory.refusal import Problem, RefusalError, invalid, not_found
+from dglop.testing.memory.rules import has_rules, rule_problems
+from dglop.testing.memory.schema import NOTHING
 from dglop.testing.memory.speccheck import spec_problems
 from dglop.testing.memory.validate import validate
 
@@ -47,6 +49,22 @@ _GENERATION = frozenset(
         "replicationcontrollers",
         "statefulsets.apps",
     }
+)
+# With one of these an object's rules are not even asked.
+_BLOCKING = frozenset(
+    {
+        "FieldValueNotSupported",
+        "FieldValueRequired",
+        "FieldValueTooLong",
+        "FieldValueTooMany",
+        "FieldValueTypeInvalid",
+    }
+)
+_UNASKED = Problem(
+    "FieldValueInvalid",
+    "<nil>",
+    "Invalid value: null: some validation rules were not checked because the object was invalid; "
+    "correct the existing errors to complete validation",
 )
 
 
@@ -121,30 +139,41 @@ class WriteParts:
     def check_new(self, target: Target, wire: dict[str, Any]) -> None:
         """Refuse a new object that cannot be, or that there is no room for."""
         problems = list(metadata_problems(target.info, wire["metadata"]))
-        problems += self._spec_problems(target, wire, None)
+        problems += self._spec_problems(target, wire, None)[0]
         if problems:
             raise invalid(target.info, wire["metadata"].get("name", ""), problems)
         check_quotas(self.store, target.info, wire)
 
-    def check_change(self, target: Target, old: dict[str, Any], new: dict[str, Any]) -> None:
-        """Refuse a state that cannot follow *old*."""
+    def check_change(self, target: Target, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+        """Refuse a state that cannot follow *old*; warnings of what may stay although it is wrong."""
         found = list(update_problems(old, new))
         problems = found * (2 if target.info.is_custom else 1)  # the real server asks two validators
-        problems += self._spec_problems(target, new, old)
+        more, warnings = self._spec_problems(target, new, old)
+        problems += more
         if problems:
-            raise invalid(target.info, target.name, problems)
+            raise invalid(target.info, target.name, problems, warnings=warnings)
+        return warnings
 
-    def _spec_problems(self, target: Target, wire: dict[str, Any], old: dict[str, Any] | None) -> list[Any]:
+    def _spec_problems(
+        self, target: Target, wire: dict[str, Any], old: dict[str, Any] | None
+    ) -> tuple[list[Problem], list[str]]:
+        """What is wrong, and what is wrong too but may stay."""
         info = target.info
         if not info.is_custom:
-            return list(spec_problems(info, wire, old)) if target.subresource != "status" else []
+            return (list(spec_problems(info, wire, old)) if target.subresource != "status" else []), []
         left_out, node = {"metadata", "apiVersion", "kind"}, info.node
         if target.subresource == "status":
             left_out |= set(wire) - {"status"}
             node = {**node, "required": []}
         elif info.has_status:
             left_out.add("status")
-        return validate(self.shape.schemas, node, wire, skip=frozenset(left_out))
+        schemas, before = self.shape.schemas, old or NOTHING
+        problems = validate(schemas, node, wire, before, skip=frozenset(left_out))
+        if any(each.reason in _BLOCKING for each in problems):
+            return ([*problems, _UNASKED] if has_rules(info.node) else problems), []
+        broken = list(rule_problems(schemas, info.node, wire, before))
+        problems += [problem for problem, may_stay in broken if not may_stay]
+        return problems, [str(problem) for problem, may_stay in broken if may_stay]
 
     def check_namespace(self, target: Target) -> None:
         """Refuse to make something where there is no namespace, or one that ends."""

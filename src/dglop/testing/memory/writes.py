@@ -124,7 +124,7 @@ class Writes:
             new = by_apply(new)
         else:
             new = noted(parts.shape, info, before, new, parts.writer(target, options))
-        parts.check_change(target, before, new)
+        warnings += parts.check_change(target, before, new)
         new["metadata"]["resourceVersion"] = str(old.version)
         if new == before:
             return before, warnings
