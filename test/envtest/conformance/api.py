@@ -30,6 +30,7 @@ _PREFIXES = {
     "deployments": "/apis/apps/v1/namespaces/{ns}",
     "jobs": "/apis/batch/v1/namespaces/{ns}",
     "widgets": f"/apis/{GROUP}/v1/namespaces/{{ns}}",
+    "fossils": f"/apis/{GROUP}/v1",
     "relics": f"/apis/{GROUP}/v1",
     "gauges": f"/apis/{GROUP}/v1/namespaces/{{ns}}",
     "gadgets": f"/apis/{GROUP}/v1",
@@ -135,7 +136,13 @@ class Api:
         return await self.send("PATCH", self.path(plural, name, sub), body, how=PatchType.APPLY, **query)
 
     async def watch(
-        self, plural: str, count: int, during: Callable[[], Awaitable[Any]] | None = None, **query: str
+        self,
+        plural: str,
+        count: int,
+        during: Callable[[], Awaitable[Any]] | None = None,
+        *,
+        quiet: bool = False,
+        **query: str,
     ) -> list[Any]:
         """The first events of a watch; *during* runs once it is open."""
         seen: list[Any] = []
@@ -158,7 +165,8 @@ class Api:
             said: Any = [self.normal(event) for event in seen]
         except ApiError as error:
             said = _said(error)
-        self._write_down(f"WATCH {self.path(plural)}", said)
+        if not quiet:
+            self._write_down(f"WATCH {self.path(plural)}", said)
         return seen
 
     def warn(self, text: str) -> None:

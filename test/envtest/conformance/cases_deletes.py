@@ -98,6 +98,37 @@ async def a_deletion_timestamp_cannot_be_set_by_hand(api: Api) -> None:
     await api.merge("configmaps", "page", {"metadata": {"creationTimestamp": "2001-01-01T00:00:00Z"}})
 
 
+async def a_namespace_that_ends_takes_nothing_new(api: Api) -> None:
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"generateName": "gen-"}}
+    made = await api.post("namespaces", body, quiet=True)
+    name = made["metadata"]["name"]
+    ended = await api.delete("namespaces", name, quiet=True)
+    api.answers.append([ended["kind"], ended["status"], sorted(ended["metadata"])])
+    path = f"/api/v1/namespaces/{name}/configmaps"
+    await api.send("POST", path, page(), brief=True, quiet=True)
+    api.answers.append(api.status)
+
+
+async def an_object_that_ends_takes_no_new_finalizer(api: Api) -> None:
+    await api.post(
+        "widgets", {**widget(), "metadata": {"name": "widget", "finalizers": ["a.dev/a"]}}, quiet=True
+    )
+    await api.delete("widgets", "widget", quiet=True)
+    await api.merge("widgets", "widget", {"metadata": {"finalizers": ["a.dev/a", "a.dev/b"]}})
+    await api.merge("widgets", "widget", {"metadata": {"finalizers": []}}, quiet=True)
+    await api.get("widgets", "widget")
+
+
+async def a_collection_with_finalizers_is_marked(api: Api) -> None:
+    for name in ("a", "b"):
+        held = {"name": name, "finalizers": ["a.dev/a"] if name == "a" else []}
+        await api.post("configmaps", {**page(), "metadata": held}, quiet=True)
+    await api.delete("configmaps", fieldSelector="metadata.name=a")
+    await api.delete("configmaps", dryRun="All", quiet=True)
+    await api.get("configmaps")
+    await api.merge("configmaps", "a", {"metadata": {"finalizers": None}}, quiet=True)
+
+
 CASES = (
     an_object_is_deleted_at_once_without_finalizers,
     a_finalizer_holds_a_deleted_object_until_it_is_removed,
@@ -110,4 +141,7 @@ CASES = (
     foreground_and_orphan_deletion_leave_their_finalizer,
     a_collection_is_deleted_by_its_labels,
     a_deletion_timestamp_cannot_be_set_by_hand,
+    a_namespace_that_ends_takes_nothing_new,
+    an_object_that_ends_takes_no_new_finalizer,
+    a_collection_with_finalizers_is_marked,
 )

@@ -231,6 +231,50 @@ async def writers_are_noted_with_what_they_wrote(api: Api) -> None:
     await api.merge("widgets", "widget", {"status": {"phase": "Done"}}, "status", fieldManager="changer")
 
 
+async def the_first_apply_finds_what_nobody_owned(api: Api) -> None:
+    await api.post("configmaps", page())
+    await api.merge("configmaps", "page", {"data": {"a": "1", "b": "1"}}, fieldManager="writer")
+    await api.apply("configmaps", "page", page(a="2"), "one")
+    await api.apply("configmaps", "page", page(a="2"), "one", force="true")
+    await api.merge("configmaps", "page", {"data": {"b": "3"}}, fieldManager="writer")
+
+
+async def the_record_of_owners_can_be_thrown_away(api: Api) -> None:
+    await api.apply("configmaps", "page", page(a="1"), "one")
+    await api.merge("configmaps", "page", {"metadata": {"managedFields": [{}]}})
+    await api.merge("configmaps", "page", {"data": {"b": "1"}}, fieldManager="writer")
+    await api.apply("configmaps", "page", page(a="1"), "one")
+
+
+async def an_applied_list_item_is_owned_by_its_fields(api: Api) -> None:
+    await api.apply("widgets", "widget", widget(items=[{"name": "a", "note": "x"}]), "one")
+    await api.apply("widgets", "widget", widget(items=[{"name": "a", "value": 1}]), "two", force="true")
+    await api.apply("widgets", "widget", widget(items=[{"name": "a"}]), "one")
+    await api.apply("widgets", "widget", widget(), "two")
+    await api.get("widgets", "widget")
+
+
+async def apply_of_a_deployment_leaves_its_scaler_alone(api: Api) -> None:
+    template: dict[str, Any] = {"metadata": {"labels": {"app": "web"}}, "spec": pod()["spec"]}
+    spec: dict[str, Any] = {"selector": {"matchLabels": {"app": "web"}}, "template": template}
+    body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+    await api.apply("deployments", "web", body, "one")
+    await api.merge("deployments", "web", {"spec": {"replicas": 3}}, fieldManager="scaler")
+    template["spec"] = {"containers": [{"name": "main", "image": "example.dev/any:2"}]}
+    await api.apply("deployments", "web", body, "one")
+
+
+async def an_objects_owners_and_labels_are_checked_at_every_write(api: Api) -> None:
+    await api.post("configmaps", page(a="1"))
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "x", "uid": "u", "controller": True}
+    two = {"ownerReferences": [owner, {**owner, "uid": "v"}]}
+    await api.merge("configmaps", "page", {"metadata": two})
+    for field in ("apiVersion", "kind", "name", "uid"):
+        await api.merge("configmaps", "page", {"metadata": {"ownerReferences": [{**owner, field: ""}]}})
+    await api.merge("configmaps", "page", {"metadata": {"labels": {"a": "not good!"}}})
+    await api.merge("widgets", "gone", {"metadata": two})
+
+
 CASES = (
     a_merge_patch_sets_removes_and_replaces_lists,
     a_merge_patch_with_a_version_is_conditional,
@@ -260,4 +304,9 @@ CASES = (
     apply_with_a_uid_never_creates,
     a_list_map_with_one_key_twice_cannot_be_applied,
     writers_are_noted_with_what_they_wrote,
+    the_first_apply_finds_what_nobody_owned,
+    the_record_of_owners_can_be_thrown_away,
+    an_applied_list_item_is_owned_by_its_fields,
+    apply_of_a_deployment_leaves_its_scaler_alone,
+    an_objects_owners_and_labels_are_checked_at_every_write,
 )

@@ -140,6 +140,21 @@ async def a_watch_without_a_version_begins_with_what_is_there(api: Api) -> None:
     await api.watch("widgets", 1, resourceVersion="0")
 
 
+async def a_watch_from_before_all_history_has_expired(api: Api) -> None:
+    seen = await api.watch("widgets", 1, resourceVersion="1", quiet=True)
+    status = seen[0]["object"]
+    api.answers.append([seen[0]["type"], status["code"], status["reason"], status["kind"]])
+
+
+async def a_deleted_pod_is_seen_as_it_was_last(api: Api) -> None:
+    made = await api.post("pods", pod("a"), quiet=True)
+    await api.post("pods", pod("b", nodeName="n"), quiet=True)
+    for name in ("a", "b", "b"):
+        await api.delete("pods", name, {"gracePeriodSeconds": 3 if name == "b" else 0}, quiet=True)
+    await api.delete("pods", "b", {"gracePeriodSeconds": 0}, quiet=True)
+    await api.watch("pods", 6, resourceVersion=made["metadata"]["resourceVersion"])
+
+
 async def a_watch_tells_what_happens(api: Api) -> None:
     listed = await api.get("widgets", quiet=True)
 
@@ -252,6 +267,8 @@ CASES = (
     a_watch_from_a_version_tells_what_came_after,
     a_watch_without_a_version_begins_with_what_is_there,
     a_watch_tells_what_happens,
+    a_watch_from_before_all_history_has_expired,
+    a_deleted_pod_is_seen_as_it_was_last,
     a_watch_by_labels_tells_of_coming_and_going,
     a_watch_by_name_sees_no_other,
     initial_events_end_with_a_bookmark,

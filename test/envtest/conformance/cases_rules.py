@@ -78,13 +78,13 @@ async def what_was_wrong_before_its_schema_may_stay(api: Api) -> None:
 
 
 async def a_kind_ends_with_its_crd(api: Api) -> None:
-    crd = relic_crd({"type": "integer"})
+    crd = relic_crd({"type": "integer"}, "Fossil")
     await api.post("customresourcedefinitions", crd, quiet=True)
-    await api.until(200, "POST", api.path("relics"), relic())
-    await api.post("relics", relic())
+    await api.until(200, "POST", api.path("fossils"), relic(kind="Fossil"))
+    await api.post("fossils", relic(kind="Fossil"))
     await api.delete("customresourcedefinitions", crd["metadata"]["name"], quiet=True)
-    await api.until(404, "POST", api.path("relics"), relic())
-    await api.get("relics", "relic")
+    await api.until(404, "POST", api.path("fossils"), relic(kind="Fossil"))
+    await api.get("fossils", "relic")
 
 
 CASES = (

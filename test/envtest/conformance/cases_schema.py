@@ -64,6 +64,9 @@ async def values_are_checked(api: Api) -> None:
         {"nested": {}},
         {"when": "yesterday"},
         {"step": 7},
+        {"key": "none"},
+        {"block": "1.2.3"},
+        {"inner": {"no": "kind"}},
     )
     for spec in bad:
         await api.post("widgets", widget(**spec))

@@ -63,6 +63,20 @@ async def the_scale_of_a_kind_is_read_and_written(api: Api) -> None:
     await api.get("widgets", "widget")
 
 
+async def a_deployments_scale_is_its_own(api: Api) -> None:
+    await api.post("deployments", _deployment(), quiet=True)
+    await api.get("deployments", "web", "scale")
+    await api.merge("deployments", "web", {"spec": {"replicas": 4}}, "scale", fieldManager="scaler")
+    await api.get("deployments", "web")
+    await api.apply("deployments", "web", {**_scale(), "spec": {"replicas": 2}}, "one", "scale", force="true")
+    old = {**_scale(), "metadata": {"name": "web", "resourceVersion": "1"}, "spec": {"replicas": 9}}
+    await api.put("deployments", "web", old, "scale", brief=True)
+
+
+def _scale() -> dict[str, Any]:
+    return {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "web"}}
+
+
 def _deployment() -> dict[str, Any]:
     template = {"metadata": {"labels": {"app": "web"}}, "spec": pod()["spec"]}
     spec = {"replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "template": template}
@@ -77,4 +91,5 @@ CASES = (
     a_status_is_replaced_with_its_version,
     a_pods_status_is_apart_from_its_spec,
     the_scale_of_a_kind_is_read_and_written,
+    a_deployments_scale_is_its_own,
 )

@@ -77,6 +77,13 @@ _SPEC = {
         nested={**_object(must=V1, may={"type": "string", "default": "x"}), "required": ["must"]},
         when={"type": "string", "format": "date-time"},
         step={"type": "integer", "multipleOf": 5},
+        key={"type": "string", "format": "uuid"},
+        block={"type": "string", "format": "cidr"},
+        inner={
+            "type": "object",
+            "x-kubernetes-embedded-resource": True,
+            "x-kubernetes-preserve-unknown-fields": True,
+        },
     ),
     "required": ["text"],
 }
@@ -195,12 +202,12 @@ GAUGE_CRD = _crd(
 )
 
 
-def relic_crd(size: dict[str, Any]) -> dict[str, Any]:
-    """A kind whose schema a case changes."""
+def relic_crd(size: dict[str, Any], kind: str = "Relic") -> dict[str, Any]:
+    """A kind of one case's own, which changes its schema or ends it."""
     spec = _object(size=size, more=size)
-    return _crd("Relic", "Cluster", {"schema": {"openAPIV3Schema": _object(spec=spec)}})
+    return _crd(kind, "Cluster", {"schema": {"openAPIV3Schema": _object(spec=spec)}})
 
 
-def relic(name: str = "relic") -> dict[str, Any]:
+def relic(name: str = "relic", kind: str = "Relic") -> dict[str, Any]:
     spec = {"size": 50, "more": 50}
-    return {"apiVersion": f"{GROUP}/v1", "kind": "Relic", "metadata": {"name": name}, "spec": spec}
+    return {"apiVersion": f"{GROUP}/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}

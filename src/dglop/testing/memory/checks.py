@@ -122,14 +122,18 @@ def _annotation_problems(annotations: dict[str, str]) -> Iterator[Problem]:
 def _owner_problems(metadata: dict[str, Any]) -> Iterator[Problem]:
     references = metadata.get("ownerReferences") or ()
     for index, reference in enumerate(references):
-        for field, what in (("kind", "kind"), ("name", "name"), ("uid", "uid")):
+        for field in ("apiVersion", "kind", "name", "uid"):
             if not reference.get(field):
                 path = f"metadata.ownerReferences[{index}].{field}"
-                yield Problem.invalid(path, "", f"{what} must not be empty")
-    controllers = [each.get("kind", "") for each in references if each.get("controller")]
+                yield Problem.required(path, "must not be empty")
+    controllers = [f"{each.get('kind')}/{each.get('name')}" for each in references if each.get("controller")]
     if len(controllers) > 1:
         shown = [
-            {key: each[key] for key in ("apiVersion", "kind", "name", "uid") if key in each}
+            {
+                key: each[key]
+                for key in ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
+                if key in each
+            }
             for each in references
         ]
         why = (

@@ -71,9 +71,12 @@ class Deletes:
         waits = bool(metadata.get("finalizers")) or bool(metadata.get("deletionGracePeriodSeconds"))
         waits = waits or (target.info.storage == "namespaces" and bool(marked["spec"].get("finalizers")))
         if not waits:
-            gone = marked if target.info.storage in GRACEFUL else found.wire
+            is_marked_first = target.info.storage in GRACEFUL
+            gone = marked if is_marked_first else found.wire
             if not options.dry_run:
-                gone = self._store.remove(target.info.storage, target.key, gone).wire
+                if is_marked_first and marked != found.wire:
+                    self._store.put(target.info.storage, marked)
+                gone = self._store.remove(target.info.storage, target.key).wire
             if target.info.storage in RETURNED_WHEN_DELETED:
                 return gone
             return _success(target, found)
@@ -110,7 +113,8 @@ class Deletes:
             return {**found.wire, "metadata": metadata}
         if not known and metadata.get("generation"):
             metadata["generation"] += 1
-        metadata["deletionGracePeriodSeconds"] = grace
+        if target.info.storage != "namespaces":
+            metadata["deletionGracePeriodSeconds"] = grace
         metadata["deletionTimestamp"] = format_time(self._clock.now() + timedelta(seconds=grace))
         marked = {**found.wire, "metadata": metadata}
         if target.info.storage == "namespaces":

@@ -96,8 +96,8 @@ def noted(
     """*new* with managedFields that say what *writer* changed by a plain write."""
     node = info.node
     before = old if old is not None else _nothing(shape, info)
-    # Only an explicitly empty list throws the record away.
-    kept = [] if new["metadata"].get("managedFields") == [] else owners_of(old or {"metadata": {}})
+    # Only one empty entry throws the record away; an empty list does not.
+    kept = [] if new["metadata"].get("managedFields") == [{}] else owners_of(old or {"metadata": {}})
     if old is not None and not kept:
         return _with_owners(new, [])  # nobody keeps a record of it before somebody applies
     changed, removed = compared(shape, node, _bare(before), _bare(new))

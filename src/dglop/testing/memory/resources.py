@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -104,13 +105,13 @@ class Registry:
         return iter(self._served.values())
 
     def groups(self) -> dict[str, list[str]]:
-        """The versions of each group, in order of their coming."""
+        """The versions of each group, the most stable and newest first."""
         found: dict[str, list[str]] = {}
         for each in self._served.values():
             versions = found.setdefault(each.group, [])
             if each.version not in versions:
                 versions.append(each.version)
-        return found
+        return {group: sorted(versions, key=_stability) for group, versions in found.items()}
 
     def install(self, crd: Mapping[str, Any]) -> None:
         """Serve what a CRD says, and nothing more of what it said before."""
@@ -126,6 +127,15 @@ class Registry:
 
     def _add(self, info: ResourceInfo) -> None:
         self._served[info.group, info.version, info.plural] = info
+
+
+def _stability(version: str) -> tuple[int, int, int, str]:
+    """The key that puts v2 before v1 before v1beta2 before v1alpha1, and all else at the end."""
+    found = re.fullmatch(r"v(\d+)(?:(alpha|beta)(\d+))?", version)
+    if found is None:
+        return (3, 0, 0, version)
+    major, stage, minor = found.groups()
+    return ({None: 0, "beta": 1, "alpha": 2}[stage], -int(major), -int(minor or 0), version)
 
 
 @cache

@@ -12,7 +12,7 @@ from dglop.testing.memory.refusal import bad_request
 if TYPE_CHECKING:
     from dglop.testing.memory.resources import ResourceInfo
 
-__all__ = ("Selector", "read_selectors", "selects")
+__all__ = ("Selector", "read_selectors", "selector_text", "selects")
 
 Selector = Callable[[dict[str, Any]], bool]
 """Whether an object is meant."""
@@ -64,6 +64,16 @@ def read_selectors(info: ResourceInfo, labels: str, fields: str) -> Selector | N
         return all(test(found) for test in tests) and all(test(wire) for test in wanted)
 
     return matches
+
+
+def selector_text(selector: dict[str, Any]) -> str:
+    """A LabelSelector as query strings write it."""
+    parts = [f"{name}={value}" for name, value in (selector.get("matchLabels") or {}).items()]
+    for each in selector.get("matchExpressions") or ():
+        name, operator, values = each["key"], each["operator"], ",".join(each.get("values") or ())
+        forms = {"Exists": name, "DoesNotExist": f"!{name}"}
+        parts.append(forms.get(operator, f"{name} {operator.lower()} ({values})"))
+    return ",".join(sorted(parts))
 
 
 def selects(selector: dict[str, Any] | None, labels: dict[str, str]) -> bool:

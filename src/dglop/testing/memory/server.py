@@ -68,6 +68,7 @@ class MemoryServer:
         self.store.subscribe(self._heard)
         for name in namespaces:
             self.add_namespace(name)
+        self.store.compact()  # a real server's history does not reach back to the beginning either
 
     @property
     def watchers(self) -> tuple[Watcher, ...]:

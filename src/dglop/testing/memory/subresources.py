@@ -11,7 +11,7 @@ from dglop.testing.memory.deletes import DeleteOptions
 from dglop.testing.memory.patches import json_patched, merged
 from dglop.testing.memory.refusal import RefusalError, not_found
 from dglop.testing.memory.request import Options, Target
-from dglop.testing.memory.selectors import selects
+from dglop.testing.memory.selectors import selector_text, selects
 
 if TYPE_CHECKING:
     from dglop.testing.memory.deletes import Deletes
@@ -102,6 +102,8 @@ class SubresourceServer:
         status: dict[str, Any] = {
             "replicas": _at(found.wire, paths.get("statusReplicasPath", ".status.replicas")) or 0
         }
+        if not target.info.is_custom:
+            status["selector"] = selector_text((found.wire.get("spec") or {}).get("selector") or {})
         selector = paths.get("labelSelectorPath")
         if selector:
             status["selector"] = _at(found.wire, selector) or ""

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from dglop.testing.memory.formats import is_of_format
 from dglop.testing.memory.refusal import Problem, shown
-from dglop.testing.memory.schema import INT_OR_STRING, NOTHING, join
+from dglop.testing.memory.schema import EMBEDDED, INT_OR_STRING, NOTHING, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,15 +104,9 @@ def _string(node: Node, value: str, path: str) -> Iterator[Problem]:
         )
     elif "pattern" in node and not re.search(node["pattern"], value):
         yield Problem.invalid(path, value, f"{path} in body should match '{node['pattern']}'")
-    if node.get("format") == "date-time" and not _is_time(value):
-        yield Problem.wrong_type(path, value, f"{path} in body must be of type date-time: {shown(value)}")
-
-
-def _is_time(text: str) -> bool:
-    try:
-        return datetime.fromisoformat(text).tzinfo is not None
-    except ValueError:
-        return False
+    format_ = node.get("format", "")
+    if not is_of_format(value, format_):
+        yield Problem.wrong_type(path, value, f"{path} in body must be of type {format_}: {shown(value)}")
 
 
 def _number(node: Node, value: float, path: str) -> Iterator[Problem]:
@@ -152,6 +146,9 @@ def _object(schemas: Schemas, node: Node, value: dict[str, Any], path: str, old:
         yield Problem.invalid(path, len(value), why)
     for name in node.get("required", ()):
         if name not in value:
+            yield Problem.required(join(path, name))
+    for name in ("apiVersion", "kind") if node.get(EMBEDDED) else ():
+        if not value.get(name):
             yield Problem.required(join(path, name))
     for name in sorted(value):
         child = schemas.child(node, name)

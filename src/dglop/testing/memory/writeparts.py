@@ -110,9 +110,9 @@ class WriteParts:
         return found
 
     def writer(self, target: Target, options: Options) -> Writer:
-        # The real server leaves the time out where a custom object is scaled.
-        has_time = not (target.subresource == "scale" and target.info.is_custom)
-        return Writer(options.manager, target.subresource, self.now() if has_time else "")
+        # The real server leaves the time out where something is scaled.
+        time = "" if target.subresource == "scale" else self.now()
+        return Writer(options.manager, target.subresource, time)
 
     def set_defaults(self, target: Target, wire: dict[str, Any]) -> None:
         """Set a built-in object's defaults in place; a custom one's come with its schema."""
