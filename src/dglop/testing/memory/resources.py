@@ -46,6 +46,8 @@ class ResourceInfo:
     list_kind: str = ""
     selectable: tuple[str, ...] = ()
     scale: Mapping[str, str] = field(default_factory=dict)
+    needs_webhook: bool = False
+    """Whether its versions are converted into each other by a webhook."""
 
     @property
     def api_version(self) -> str:
@@ -189,4 +191,5 @@ def _custom(spec: Mapping[str, Any], version: Mapping[str, Any], types: Mapping[
         list_kind=names.get("listKind") or f"{names['kind']}List",
         selectable=tuple(each["jsonPath"].lstrip(".") for each in version.get("selectableFields") or ()),
         scale=subresources.get("scale") or {},
+        needs_webhook=(spec.get("conversion") or {}).get("strategy") == "Webhook",
     )
