@@ -50,6 +50,48 @@ async def a_lease_keeps_its_micro_time(api: Api) -> None:
     assert made["spec"]["renewTime"] == "2026-01-01T00:00:00.000000Z"
 
 
+async def built_in_kinds_get_their_defaults(api: Api) -> None:
+    labels = {"matchLabels": {"app": "web"}}
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": pod()["spec"]}
+    once = {**template, "spec": {**pod()["spec"], "restartPolicy": "Never"}}
+    storage = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    repeated = {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": once}}}
+    for group, kind, plural, spec in (
+        ("apps", "StatefulSet", "statefulsets", {"selector": labels, "template": template}),
+        ("apps", "DaemonSet", "daemonsets", {"selector": labels, "template": template}),
+        ("apps", "ReplicaSet", "replicasets", {"selector": labels, "template": template}),
+        ("batch", "CronJob", "cronjobs", repeated),
+        ("", "PersistentVolumeClaim", "persistentvolumeclaims", storage),
+        ("policy", "PodDisruptionBudget", "poddisruptionbudgets", {"minAvailable": 1, "selector": labels}),
+        ("networking.k8s.io", "NetworkPolicy", "networkpolicies", {"podSelector": labels, "ingress": []}),
+        ("", "ResourceQuota", "resourcequotas", {"hard": {"pods": "3"}}),
+    ):
+        head = {"apiVersion": f"{group}/v1" if group else "v1", "kind": kind}
+        place = f"/apis/{group}/v1" if group else "/api/v1"
+        body = {**head, "metadata": {"name": "x"}, "spec": spec}
+        await api.send("POST", f"{place}/namespaces/{{ns}}/{plural}", body)
+
+
+async def a_job_gets_its_defaults_and_its_selector(api: Api) -> None:
+    template = {"spec": {**pod()["spec"], "restartPolicy": "Never"}}
+    head: dict[str, Any] = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}}
+    await api.post("jobs", {**head, "spec": {"template": template}})
+    await api.merge("jobs", "j", {"spec": {"suspend": True}})
+
+
+async def kinds_without_a_spec_are_kept_as_they_are(api: Api) -> None:
+    rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/{ns}"
+    rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]
+    head = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": "x:y"}}
+    await api.send("POST", f"{rbac}/roles", {**head, "kind": "Role", "rules": rules})
+    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "x:y"}
+    subjects = [{"kind": "ServiceAccount", "name": "a", "namespace": "b"}]
+    binding = {**head, "kind": "RoleBinding", "roleRef": reference, "subjects": subjects}
+    await api.send("POST", f"{rbac}/rolebindings", binding)
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a"}}
+    await api.send("POST", "/api/v1/namespaces/{ns}/serviceaccounts", account)
+
+
 CASES = (
     immutable_data_stays,
     a_pods_spec_is_mostly_fixed,
@@ -57,4 +99,7 @@ CASES = (
     a_service_gets_its_defaults,
     a_secrets_string_data_becomes_data,
     a_lease_keeps_its_micro_time,
+    built_in_kinds_get_their_defaults,
+    a_job_gets_its_defaults_and_its_selector,
+    kinds_without_a_spec_are_kept_as_they_are,
 )

@@ -15,6 +15,7 @@ import msgspec
 from dglop.runtime.client import Client
 from dglop.runtime.crdinstall import CRD, is_established
 from test.envtest.conformance import (
+    cases_apply,
     cases_deletes,
     cases_kinds,
     cases_objects,
@@ -23,6 +24,7 @@ from test.envtest.conformance import (
     cases_rules,
     cases_schema,
     cases_status,
+    cases_watches,
 )
 from test.envtest.conformance.api import Api
 from test.envtest.conformance.objects import GADGET_CRD, GAUGE_CRD, WIDGET_CRD
@@ -43,7 +45,9 @@ _MODULES = (
     cases_deletes,
     cases_kinds,
     cases_patches,
+    cases_apply,
     cases_reads,
+    cases_watches,
     cases_schema,
     cases_rules,
 )

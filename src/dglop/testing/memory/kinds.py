@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from dglop.testing.memory.crds import complete_crd
 from dglop.testing.memory.pods import complete_pod_spec, quality_of_service, tolerations
+from dglop.testing.memory.workloads import WORKLOADS, label_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dglop.testing.memory.resources import ResourceInfo
+    from dglop.testing.memory.schema import Schemas
 
 __all__ = ("GRACEFUL", "RETURNED_WHEN_DELETED", "admit", "complete", "first_status")
 
@@ -34,7 +36,15 @@ RETURNED_WHEN_DELETED = frozenset(
 )
 """Their deletion is answered with the object, not with a Status."""
 
-_SURGE = {"maxUnavailable": "25%", "maxSurge": "25%"}
+_FIRST: dict[str, dict[str, Any]] = {
+    "services": {"loadBalancer": {}},
+    "namespaces": {"phase": "Active"},
+    "persistentvolumeclaims": {"phase": "Pending"},
+    "poddisruptionbudgets.policy": dict.fromkeys(
+        ("currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods"), 0
+    ),
+    "statefulsets.apps": {"replicas": 0, "availableReplicas": 0},
+}
 _NETWORK = int(ipaddress.IPv4Address("10.0.0.0"))
 
 
@@ -62,6 +72,13 @@ def admit(info: ResourceInfo, wire: dict[str, Any], serial: Callable[[], int]) -
         _allocate(wire["spec"], serial)
     if info.group == "events.k8s.io":
         _fill_event(wire)
+    if info.storage == "statefulsets.apps":
+        wire["spec"].setdefault("serviceName", "")
+    if info.storage == "jobs.batch":
+        label_job(wire)
+    if info.storage == "persistentvolumeclaims":
+        held = wire["metadata"].get("finalizers") or []
+        wire["metadata"]["finalizers"] = list(dict.fromkeys([*held, "kubernetes.io/pvc-protection"]))
     if info.storage == "pods":
         spec = wire["spec"]
         spec.setdefault("priority", 0)
@@ -69,17 +86,17 @@ def admit(info: ResourceInfo, wire: dict[str, Any], serial: Callable[[], int]) -
         spec["tolerations"] = tolerations(spec.get("tolerations") or [])
 
 
-def first_status(info: ResourceInfo, wire: dict[str, Any]) -> dict[str, Any] | None:
+def first_status(schemas: Schemas, info: ResourceInfo, wire: dict[str, Any]) -> dict[str, Any] | None:
     """The status that a built-in object is born with; None for none."""
     if info.storage == "pods":
         return {"phase": "Pending", "qosClass": quality_of_service(wire["spec"])}
-    if info.storage == "services":
-        return {"loadBalancer": {}}
-    if info.storage == "namespaces":
-        return {"phase": "Active"}
-    if info.storage == "persistentvolumeclaims":
-        return {"phase": "Pending"}
-    return {} if "status" in (info.node.get("properties") or {}) else None
+    known = _FIRST.get(info.storage)
+    if known is not None:
+        return dict(known)
+    node = schemas.child(info.node, "status")
+    if node is None:
+        return None
+    return {name: value for name, value in schemas.zero(node).items() if value is not None}
 
 
 def _fill_event(wire: dict[str, Any]) -> None:
@@ -114,63 +131,9 @@ def _pod(wire: dict[str, Any]) -> None:
         condition.setdefault("lastTransitionTime", None)
 
 
-def _template(wire: dict[str, Any]) -> dict[str, Any]:
-    spec: dict[str, Any] = wire.get("spec") or {}
-    template = spec.get("template")
-    if isinstance(template, dict):
-        template.setdefault("metadata", {})
-        complete_pod_spec(template.setdefault("spec", {}))
-    return spec
-
-
-def _deployment(wire: dict[str, Any]) -> None:
-    spec = _template(wire)
-    spec.setdefault("replicas", 1)
-    spec.setdefault("revisionHistoryLimit", 10)
-    spec.setdefault("progressDeadlineSeconds", 600)
-    strategy = spec.setdefault("strategy", {})
-    if strategy.setdefault("type", "RollingUpdate") == "RollingUpdate":
-        strategy["rollingUpdate"] = {**_SURGE, **(strategy.get("rollingUpdate") or {})}
-
-
-def _replica_set(wire: dict[str, Any]) -> None:
-    _template(wire).setdefault("replicas", 1)
-
-
-def _stateful_set(wire: dict[str, Any]) -> None:
-    spec = _template(wire)
-    spec.setdefault("replicas", 1)
-    spec.setdefault("revisionHistoryLimit", 10)
-    spec.setdefault("podManagementPolicy", "OrderedReady")
-    spec.setdefault("serviceName", "")
-    strategy = spec.setdefault("updateStrategy", {})
-    if strategy.setdefault("type", "RollingUpdate") == "RollingUpdate":
-        strategy["rollingUpdate"] = {"partition": 0, **(strategy.get("rollingUpdate") or {})}
-    spec.setdefault("persistentVolumeClaimRetentionPolicy", {"whenDeleted": "Retain", "whenScaled": "Retain"})
-
-
-def _daemon_set(wire: dict[str, Any]) -> None:
-    spec = _template(wire)
-    spec.setdefault("revisionHistoryLimit", 10)
-    strategy = spec.setdefault("updateStrategy", {})
-    if strategy.setdefault("type", "RollingUpdate") == "RollingUpdate":
-        strategy["rollingUpdate"] = {
-            "maxUnavailable": 1,
-            "maxSurge": 0,
-            **(strategy.get("rollingUpdate") or {}),
-        }
-
-
-def _job(wire: dict[str, Any]) -> None:
-    spec = _template(wire)
-    if "completions" not in spec and "parallelism" not in spec:
-        spec["completions"] = 1
-    spec.setdefault("parallelism", 1)
-    spec.setdefault("backoffLimit", 6)
-    spec.setdefault("completionMode", "NonIndexed")
-    spec.setdefault("suspend", False)
-    spec.setdefault("manualSelector", False)
-    spec.setdefault("podReplacementPolicy", "TerminatingOrFailed")
+def _network_policy(wire: dict[str, Any]) -> None:
+    spec = wire.get("spec") or {}
+    spec.setdefault("policyTypes", ["Ingress", *(["Egress"] if spec.get("egress") else [])])
 
 
 def _claim(wire: dict[str, Any]) -> None:
@@ -204,11 +167,8 @@ _COMPLETERS: dict[str, Callable[[dict[str, Any]], None]] = {
     "secrets": _secret,
     "pods": _pod,
     "services": _service,
-    "deployments.apps": _deployment,
-    "replicasets.apps": _replica_set,
-    "statefulsets.apps": _stateful_set,
-    "daemonsets.apps": _daemon_set,
-    "jobs.batch": _job,
     "persistentvolumeclaims": _claim,
+    "networkpolicies.networking.k8s.io": _network_policy,
+    **WORKLOADS,
     "customresourcedefinitions.apiextensions.k8s.io": complete_crd,
 }

@@ -16,6 +16,7 @@ __all__ = ("NOTHING", "Schemas", "join")
 NOTHING: Any = object()
 """There was nothing before."""
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
+_ZERO: dict[str, Any] = {"string": "", "integer": 0, "boolean": False}
 EMBEDDED = "x-kubernetes-embedded-resource"
 INT_OR_STRING = "x-kubernetes-int-or-string"
 
@@ -154,7 +155,7 @@ class Schemas:
             if raw.get("default") == {} and "$ref" in raw:
                 found[name] = self.zero(self.resolve(raw))
             elif name in node.get("required", ()):
-                found[name] = None
+                found[name] = _ZERO.get(self.resolve(raw).get("type", ""))
         return found
 
     def problems_of_apply(self, node: Node, value: Any, path: str = "") -> Iterator[str]:

@@ -149,7 +149,7 @@ class Writes:
             wire = noted(parts.shape, info, None, wire, parts.writer(target, options))
         if not info.is_custom:
             admit(info, wire, parts.next_serial)
-            status = first_status(info, wire)
+            status = first_status(parts.shape.schemas, info, wire)
             if status is not None:
                 wire["status"] = status
         parts.check_new(target, wire)
