@@ -11,7 +11,7 @@ import pytest
 
 from dglop.errors import ApiConnectionError, ApiTimeoutError, ConflictError, ServerError, TooManyRequestsError
 from dglop.runtime.api import Resource
-from dglop.testing.memory import Effect, MemoryCluster
+from dglop.testing.memory import Effect, MemoryCluster, Request
 
 if TYPE_CHECKING:
     from dglop.runtime.client import Client
@@ -134,6 +134,10 @@ async def test_a_forgotten_history_answers_410_to_pages_and_watches(memory_clust
     server.compact()
     with pytest.raises(Exception, match="continue parameter is too old"):
         await client.raw("GET", "/api/v1/configmaps", query={"limit": "2", "continue": token})
+    rest = server.handle(Request("GET", "/api/v1/configmaps", {"limit": "2", "continue": token}))
+    go_on = rest.body.partition(b'"continue":"')[2].partition(b'"')[0].decode()
+    later = await client.raw("GET", "/api/v1/configmaps", query={"limit": "9", "continue": go_on})
+    assert [later.count(b'"name":"%s"' % name) for name in (b"b", b"c", b"d")] == [0, 1, 1]
     watch = client.batches("/api/v1/configmaps", query={"watch": "true", "resourceVersion": "3"}, read_idle=9)
     assert b"too old resource version" in (await anext(watch))[0]
 

@@ -30,6 +30,8 @@ _EXPIRED_PAGE = (
     "that were created, modified, or deleted between the time the first chunk was returned and now may show "
     "up in the list."
 )
+_LATEST = -1
+"""The version of a token that goes on with whatever there is by then."""
 
 
 def partial(wire: dict[str, Any]) -> dict[str, Any]:
@@ -126,8 +128,11 @@ class Reads:
             if query.get("resourceVersion"):
                 raise bad_request("specifying resource version is not allowed when using continue")
             version, start = _read_token(query["continue"])
+            if version == _LATEST:
+                return self._store.all(storage), self._store.version, start
             if version < self._store.compacted:
-                raise RefusalError(410, "Expired", _EXPIRED_PAGE)
+                rest = {"continue": _token(_LATEST, start)}
+                raise RefusalError(410, "Expired", _EXPIRED_PAGE, metadata=rest)
             return self._store.at(storage, version), version, start
         self._check_version(query.get("resourceVersion", ""))
         if query.get("resourceVersionMatch") == "Exact":

@@ -38,6 +38,7 @@ class RefusalError(Exception):
         message: str,
         details: Mapping[str, Any] | None = None,
         *,
+        metadata: Mapping[str, str] | None = None,
         is_plain: bool = False,
         retry_after: float | None = None,
     ) -> None:
@@ -46,13 +47,15 @@ class RefusalError(Exception):
         self.reason = reason
         self.message = message
         self.details = dict(details or {})
+        self.metadata = dict(metadata or {})
         self.is_plain = is_plain
         self.retry_after = retry_after
         self.warnings: list[str] = []
 
     def wire(self) -> dict[str, Any]:
         """The Status object."""
-        status: dict[str, Any] = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
+        status: dict[str, Any] = {"kind": "Status", "apiVersion": "v1", "status": "Failure"}
+        status["metadata"] = self.metadata
         status |= {"message": self.message, "reason": self.reason, "code": self.code}
         return status | ({"details": self.details} if self.details else {})
 
