@@ -40,6 +40,17 @@ class ManualClock:
     def __repr__(self) -> str:
         return f"ManualClock({self.now().isoformat()}, timers={len(self._timers)})"
 
+    @property
+    def count(self) -> int:
+        """How many timers were set so far: a sign that something goes on."""
+        return self._count
+
+    def next_due(self) -> float | None:
+        """The moment, as `monotonic` says it, of the next timer; None without any."""
+        while self._timers and self._timers[0][2].callback is None:
+            heapq.heappop(self._timers)
+        return self._timers[0][0] if self._timers else None
+
     def now(self) -> datetime:
         return self._start + timedelta(seconds=self._elapsed)
 
