@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from dglop.runtime.cache import Cache, Cached
     from dglop.runtime.client import Client
     from dglop.runtime.clock import Clock
-    from dglop.runtime.events import EventRecorder, EventType
+    from dglop.runtime.environment import Site
+    from dglop.runtime.events import EventType
     from dglop.runtime.log import Log
+    from dglop.runtime.reader import Reader
     from dglop.runtime.reconcile import Request
 
 __all__ = ("Context",)
@@ -44,7 +46,7 @@ class _Note:
 
 class Context:
     """
-    One reconciliation.
+    One reconciliation, in the cluster that the request names.
 
     Reads come from the cache and cost no request; they may lag behind writes, one's own included. Where a
     namespace is left out, the reconciled object's is meant.
@@ -55,8 +57,7 @@ class Context:
         request: Request,
         *,
         client: Client,
-        cache: Cache,
-        recorder: EventRecorder,
+        site: Site,
         clock: Clock,
         log: Log,
         reconcile_id: str,
@@ -64,12 +65,14 @@ class Context:
     ) -> None:
         self.request = request
         self.client = client
-        self.cache = cache
+        self.cache: Cache = site.cache
+        self.reader: Reader = site.reader
+        """Reads that wait where `get` and `list` would raise: for a kind that nothing watches yet."""
         self.log = log
         self.reconcile_id = reconcile_id
         self.resource_version = resource_version
         """The version of the object that the reconciler knows, its own conditional writes included."""
-        self._recorder = recorder
+        self._recorder = site.recorder
         self._clock = clock
         self._notes: list[_Note] = []
         self._callbacks: list[Callable[[], object]] = []

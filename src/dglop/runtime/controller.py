@@ -1,40 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Controller: informers' events become requests, and workers have them reconciled."""
+"""Controller: informers' events become requests, and workers have the objects reconciled."""
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
-from dglop.errors import CacheNotSyncedError
 from dglop.runtime.api import resource_of
+from dglop.runtime.controlloop import ControlLoop, LoopOptions
+from dglop.runtime.environment import HOME
 from dglop.runtime.handler import for_object
-from dglop.runtime.queue import WorkQueue
-from dglop.runtime.source import Channel, EnqueueHandler, Owned, Watch, watch_of
-from dglop.runtime.worker import Worker
+from dglop.runtime.objectworker import ObjectWorker
+from dglop.runtime.reconcile import Request
+from dglop.runtime.source import Owned, watch_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import timedelta
+    from collections.abc import Callable, Iterable, Sequence
 
-    from dglop.runtime.api import Kind, Resource, Rule
-    from dglop.runtime.cache import Cached, EventHandlerProtocol, Informer
+    from dglop.runtime.api import Kind, Resource
     from dglop.runtime.clock import Clock
+    from dglop.runtime.cluster import Cluster
+    from dglop.runtime.controlloop import Hearing, Limit
     from dglop.runtime.environment import Environment
     from dglop.runtime.invoke import Reconciler
     from dglop.runtime.metrics import Metrics
     from dglop.runtime.predicate import Predicate
-    from dglop.runtime.queue import RateLimiter
-    from dglop.runtime.reconcile import Request
+    from dglop.runtime.source import Source
+    from dglop.runtime.worker import Worker
 
-    Indexes = Mapping[Kind, Mapping[str, Callable[[Cached], Iterable[str]]]]
-
-__all__ = ("Controller",)
+__all__ = ("Controller", "ControllerOptions")
 
 T = TypeVar("T")
 
 
-class Controller(Generic[T]):
+class ControllerOptions(LoopOptions, total=False):
+    """
+    What can be said of a Controller besides.
+
+    Attributes
+    ----------
+        predicates: which events of the reconciled kind itself count.
+        on_gone: is called with the request for an object that is no more.
+        clusters: where the objects are; by default in the Manager's own cluster. With None for that one,
+            `clusters=[None, west]` reconciles the objects of both.
+    """
+
+    predicates: Sequence[Predicate]
+    on_gone: Callable[[Request], object] | None
+    clusters: Sequence[Cluster | None]
+
+
+class Controller(ControlLoop[Request], Generic[T]):
     """
     Reconciles the objects of one kind. Made by `Manager.controller`.
 
@@ -50,43 +65,23 @@ class Controller(Generic[T]):
         name: str,
         clock: Clock,
         metrics: Metrics,
-        concurrency: int = 1,
-        predicates: Sequence[Predicate] = (),
-        reconcile_timeout: timedelta | None = None,
-        on_gone: Callable[[Request], object] | None = None,
-        indexes: Indexes | None = None,
-        rate_limiter: RateLimiter[Request] | None = None,
-        select: Callable[[Kind, str], None],
-        rules: Sequence[Rule] = (),
+        limit: Limit,
+        options: ControllerOptions,
     ) -> None:
+        super().__init__(name, reconcile, clock=clock, metrics=metrics, limit=limit, options=options)
         self.kind = kind
         self.resource: Resource = resource_of(kind)
-        self.reconcile = reconcile
-        self.name = name
-        self.clock = clock
-        self.metrics = metrics
-        self.concurrency = concurrency
-        self.reconcile_timeout = reconcile_timeout
-        self.on_gone = on_gone or getattr(reconcile, "gone", None)
+        self.on_gone = options.get("on_gone") or getattr(reconcile, "gone", None)
         self.on_unreadable = getattr(reconcile, "unreadable", None)
-        self.queue: WorkQueue[Request] = WorkQueue(
-            clock, limiter=rate_limiter, metrics=self._queue_metrics(metrics, name)
-        )
-        self.rules = tuple(rules)
-        self._predicates = predicates
-        self._indexes: dict[Resource, dict[str, Any]] = {
-            resource_of(indexed): dict(indexers) for indexed, indexers in (indexes or {}).items()
-        }
-        self._watches: list[Watch] = []
-        self._observers: list[tuple[Kind, EventHandlerProtocol]] = []
-        self._channels: list[Channel] = []
-        self._select = select
-        self._env: Environment | None = None
+        self._predicates = options.get("predicates", ())
+        places = options.get("clusters") or (None,)
+        self._clusters = tuple(dict.fromkeys(each.name if each else HOME for each in places))
 
-    def __repr__(self) -> str:
-        return f"Controller({self.name}, {self.queue!r})"
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        return self._clusters
 
-    def set_up(self, owns: Iterable[Kind | Owned], watches: Iterable[Watch | Channel]) -> Self:
+    def set_up(self, owns: Iterable[Kind | Owned], watches: Iterable[Source]) -> Self:
         """Look at all these, and then let a reconciler that has a `setup` add more."""
         for owned in owns:
             self.own(owned)
@@ -101,82 +96,21 @@ class Controller(Generic[T]):
         """Reconcile the controlling owner of each changed object of a kind."""
         self.watch(watch_of(self.resource, owned if isinstance(owned, Owned) else Owned(owned)))
 
-    def watch(self, source: Watch | Channel) -> None:
-        """Reconcile whom a Watch's handler names, or who is pushed into a Channel."""
-        if isinstance(source, Channel):
-            self._channels.append(source)
-            source.connect(self.queue)
-            return
-        if source.labels:
-            self._select(source.kind, source.labels)
-        self._watches.append(source)
+    def kinds(self, cluster: str = HOME) -> list[Kind]:
+        """All kinds that this controller looks at in a cluster, its own first."""
+        kinds = super().kinds(cluster)
+        if cluster not in self.clusters:
+            return kinds
+        return list({resource_of(kind): kind for kind in (self.kind, *kinds)}.values())
 
-    def observe(self, kind: Kind, handler: EventHandlerProtocol) -> None:
-        """Have *handler* called with a kind's events, before they become requests."""
-        self._observers.append((kind, handler))
+    def _make_worker(self, env: Environment) -> ObjectWorker[T]:
+        return ObjectWorker(self, env)
 
-    def index(self, kind: Kind, name: str, indexer: Callable[[Cached], Iterable[str]]) -> None:
-        """Have the cache index a kind's objects by what *indexer* gives."""
-        self._indexes.setdefault(resource_of(kind), {})[name] = indexer
-
-    def kinds(self) -> list[Kind]:
-        """All kinds that this controller looks at, its own first."""
-        kinds = [self.kind, *(watch.kind for watch in self._watches), *(kind for kind, _ in self._observers)]
-        return list({resource_of(kind): kind for kind in kinds}.values())
-
-    def prepare(self, env: Environment) -> None:
-        """Have the cache hold what the controller will look at, whether or not this process leads."""
-        self._env = env
-        for kind in self.kinds():
-            env.cache.informer(kind, indexers=self._indexes.get(resource_of(kind)))
-
-    async def run(self, stop: asyncio.Event) -> None:
-        """Work until *stop* is set, and then finish what was begun. Raises CacheNotSyncedError."""
-        env = self._env
-        if env is None:
-            raise CacheNotSyncedError(f"controller {self.name} was not prepared")
-        worker = Worker(self, env)
-        log = env.log.bind(controller=self.name)
-        registrations = self._register(env, worker)
-        try:
-            await self._wait_synced(env, log)
-            log.info("Started workers", workers=self.concurrency)
-            async with asyncio.TaskGroup() as group:
-                for number in range(self.concurrency):
-                    group.create_task(worker.run(), name=f"{self.name}/worker-{number}")
-                await stop.wait()
-                self.queue.close()
-        finally:
-            self.queue.close()
-            for registration in registrations:
-                registration.remove()
-        log.info("Stopped workers")
-
-    def _register(self, env: Environment, worker: Worker[T]) -> list[Any]:
-        def add(kind: Kind, handler: EventHandlerProtocol) -> Any:
-            informer: Informer = env.cache.informer(kind)
-            return informer.add_handler(handler)
-
-        registrations = [add(kind, handler) for kind, handler in self._observers]
-        registrations.append(add(self.kind, worker.own_writes_handler()))
-        registrations.append(add(self.kind, EnqueueHandler(self.queue, for_object, self._predicates)))
-        registrations += [
-            add(watch.kind, EnqueueHandler(self.queue, watch.handler, watch.predicates))
-            for watch in self._watches
-        ]
-        return registrations
-
-    async def _wait_synced(self, env: Environment, log: Any) -> None:
-        for kind in self.kinds():
-            informer = env.cache.informer(kind)
-            if not informer.has_synced():
-                log.info("Waiting for the first list", kind=resource_of(kind).group_resource)
-                await informer.wait_synced(env.sync_seconds)
-
-    def _queue_metrics(self, metrics: Metrics, name: str) -> Any:
-        queue_metrics = metrics.queue(name)
-        queue_metrics.observe_work(self._work_in_progress)
-        return queue_metrics
-
-    def _work_in_progress(self) -> list[float]:
-        return self.queue.work_in_progress()
+    def _handlers(self, env: Environment, worker: Worker[Request]) -> list[Hearing]:
+        own: list[Hearing] = []
+        for cluster in self.clusters:
+            informer = env.sites[cluster].cache.informer(self.kind)
+            if isinstance(worker, ObjectWorker):
+                own.append((informer, worker.own_writes_handler(cluster)))
+            own.append((informer, self._enqueuing(for_object, self._predicates, cluster)))
+        return [*self._observing(env), *own, *self._watching(env)]

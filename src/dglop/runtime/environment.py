@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from dglop.runtime.cache import Cache
     from dglop.runtime.client import Client
@@ -15,8 +15,22 @@ if TYPE_CHECKING:
     from dglop.runtime.events import EventRecorder
     from dglop.runtime.log import Log
     from dglop.runtime.metrics import Metrics
+    from dglop.runtime.reader import Reader
 
-__all__ = ("Environment",)
+__all__ = ("HOME", "Environment", "Site")
+
+HOME = ""
+"""The name of the cluster that a Manager itself belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What there is for each cluster."""
+
+    client: Client
+    cache: Cache
+    recorder: EventRecorder
+    reader: Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +40,20 @@ class Environment:
 
     Attributes
     ----------
+        sites: by the cluster's name.
         may_write: whether this process may act at this moment; False from when a lease has run out.
         new_id: makes identifiers that are unique.
         sync_seconds: how long the first lists may take.
     """
 
-    client: Client
-    cache: Cache
-    recorder: EventRecorder
+    sites: Mapping[str, Site]
     metrics: Metrics
     clock: Clock
     log: Log
     new_id: Callable[[], str]
     may_write: Callable[[], bool]
     sync_seconds: float
+
+    @property
+    def home(self) -> Site:
+        return self.sites[HOME]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dglop.runtime.predicate import Created, Event, Updated
 from dglop.runtime.reconcile import Request
@@ -27,7 +27,8 @@ LOW_PRIORITY = -100
 NORMAL_PRIORITY = 0
 """Said of every change, since it also raises what a resync has queued already."""
 
-Handler: TypeAlias = Callable[[Event], Iterable[Request]]
+Handler: TypeAlias = Callable[[Event], Iterable[Any]]
+"""Gives Requests, or keys of the controller's own type; it runs in the event loop and must not block."""
 
 
 def priority_of(event: Event) -> int:
@@ -58,10 +59,10 @@ def for_owner(owner: Resource, *, controller_only: bool = True) -> Handler:
     return owners
 
 
-def mapped(function: Callable[[Cached], Iterable[Request]]) -> Handler:
+def mapped(function: Callable[[Cached], Iterable[Any]]) -> Handler:
     """What *function* says, for the object before and after the change."""
 
-    def requests(event: Event) -> list[Request]:
+    def requests(event: Event) -> list[Any]:
         return _unique(function(obj) for obj in _objects(event))
 
     return requests
@@ -82,5 +83,5 @@ def _owners_of(obj: Cached, owner: Resource, *, controller_only: bool) -> list[R
     ]
 
 
-def _unique(groups: Iterable[Iterable[Request]]) -> list[Request]:
+def _unique(groups: Iterable[Iterable[Any]]) -> list[Any]:
     return list(dict.fromkeys(request for group in groups for request in group))

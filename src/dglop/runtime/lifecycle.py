@@ -9,15 +9,14 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from dglop.errors import DglopError, LeaderLostError
-from dglop.runtime.cache import Cache
 from dglop.runtime.client import Client
 from dglop.runtime.election import LeaseTimes
 from dglop.runtime.environment import Environment
-from dglop.runtime.events import EventRecorder
 from dglop.runtime.leader import KubeLeaseStore, LeaderElector
 from dglop.runtime.looplag import LoopLag
 from dglop.runtime.runnable import RunnableGroup
 from dglop.runtime.servers import http_servers, install, webhook_server
+from dglop.runtime.sites import Sites
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -52,8 +51,7 @@ class Lifecycle:
         self._groups: dict[str, RunnableGroup] = {}
         self._elector: LeaderElector | None = None
         self._leading: asyncio.Task[None] | None = None
-        self._cache_task: asyncio.Task[None] | None = None
-        self._own_client: Client | None = None
+        self._sites = Sites(manager, self._fail)
         self._failure: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
         self.env: Environment | None = None
 
@@ -66,16 +64,16 @@ class Lifecycle:
         """Start all; with leader election, return before this process leads."""
         manager = self._manager
         await self._start_servers()
-        client = manager.given_client or await self._connect()
-        self.env = self._make_env(client)
-        self.env.recorder.start()
+        await self._sites.open()
+        self.env = self._make_env()
+        client = self.env.home.client
         await self._start_webhooks()
         if self._settings.install_crds:
             self._keepers = await install(manager, client)
         for prepare in manager.preparations:
             await prepare(client)
         await self._start_cache()
-        self._group("others").start([LoopLag(manager.metrics, self._log), *manager.runnables(leader=False)])
+        self._group("others").start(self._other_runnables())
         leaders = self._group("leaders")
         if self._settings.leader_elect:
             self._elector = self._make_elector()
@@ -101,20 +99,16 @@ class Lifecycle:
                     self._log.warning("Cancelled what did not stop in time", runnables=late)
         if self._elector is not None:
             await self._elector.stop(release=not is_lost)
-        if self._cache_task is not None:
-            self._cache_task.cancel()
-            await asyncio.wait({self._cache_task})
-        if self.env is not None:
-            await self.env.recorder.stop(seconds=0.0 if is_lost else EVENTS_SECONDS)
+        await self._sites.stop_caches()
+        await self._sites.stop_recorders(seconds=0.0 if is_lost else EVENTS_SECONDS)
         for server in reversed(self._servers):
             await server.stop()
-        if self._own_client is not None:
-            await self._own_client.close()
+        await self._sites.close()
 
     async def _start_servers(self) -> None:
         manager = self._manager
         manager.live_checks["ping"] = lambda: None
-        manager.ready_checks["informers"] = self._check_informers
+        manager.ready_checks["informers"] = self._sites.check
         for name, server in http_servers(manager).items():
             await self._serve(name, server)
 
@@ -130,47 +124,16 @@ class Lifecycle:
         await server.start()
         self._manager.ports[name] = server.port
 
-    async def _connect(self) -> Client:
+    def _make_env(self) -> Environment:
         manager = self._manager
-        self._own_client = await Client.connect(
-            manager.client_config(),
-            user_agent=manager.name,
-            metrics=manager.metrics.client,
-            clock=manager.clock,
-            log=self._log,
-        )
-        return self._own_client
-
-    def _make_env(self, client: Client) -> Environment:
-        manager, settings = self._manager, self._settings
-        cache = Cache(
-            client,
-            namespaces=(settings.namespace,) if settings.namespace else (),
-            selectors=manager.selectors,
-            metrics=manager.metrics.cache,
-            clock=manager.clock,
-            log=self._log,
-            resync_seconds=settings.cache_resync_seconds,
-        )
-        recorder = EventRecorder(
-            client,
-            controller=manager.name,
-            instance=f"{manager.name}-{socket.gethostname()}",
-            clock=manager.clock,
-            log=self._log,
-            new_id=lambda: manager.new_id().replace("-", "")[:16],
-            metrics=manager.metrics,
-        )
         return Environment(
-            client=client,
-            cache=cache,
-            recorder=recorder,
+            sites=self._sites.all,
             metrics=manager.metrics,
             clock=manager.clock,
             log=self._log,
             new_id=manager.new_id,
             may_write=self._may_write,
-            sync_seconds=settings.cache_sync_seconds,
+            sync_seconds=self._settings.cache_sync_seconds,
         )
 
     async def _start_cache(self) -> None:
@@ -178,31 +141,32 @@ class Lifecycle:
             raise DglopError("the cache needs a client first")
         for controller in self._manager.controllers:
             controller.prepare(self.env)
-        self._cache_task = asyncio.create_task(self.env.cache.run(), name="cache")
-        self._cache_task.add_done_callback(self._on_cache_done)
         # A standby waits too: its caches are warm when it becomes the leader.
-        sync = asyncio.create_task(self.env.cache.wait_synced(self._settings.cache_sync_seconds))
-        try:
-            await asyncio.wait({sync, self._cache_task}, return_when=asyncio.FIRST_COMPLETED)
-            if self._cache_task.done() and not self._cache_task.cancelled():
-                self._cache_task.result()
-            await sync
-        finally:
-            sync.cancel()
+        await self._sites.fill_caches()
 
     def _group(self, name: str) -> RunnableGroup:
         group = self._groups[name] = RunnableGroup(name, log=self._log)
         group.failed.add_done_callback(lambda done: None if done.cancelled() else self._fail(done.result()))
         return group
 
+    def _other_runnables(self) -> list[Runnable]:
+        manager, everywhere = self._manager, []
+        for controller in manager.controllers:
+            if not controller.needs_leader:
+                everywhere.append(controller)
+            elif controller.warm_up:
+                controller.begin()
+        return [LoopLag(manager.metrics, self._log), *everywhere, *manager.runnables(leader=False)]
+
     def _leader_runnables(self) -> list[Runnable]:
-        return [*self._keepers, *self._manager.controllers, *self._manager.runnables(leader=True)]
+        controllers = [each for each in self._manager.controllers if each.needs_leader]
+        return [*self._keepers, *controllers, *self._manager.runnables(leader=True)]
 
     def _make_elector(self) -> LeaderElector:
         manager, settings = self._manager, self._settings
         if self.env is None:
             raise DglopError("the election needs a client first")
-        namespace = settings.leader_election_namespace or self.env.client.namespace
+        namespace = settings.leader_election_namespace or self.env.home.client.namespace
         lease = settings.leader_election_id
 
         @asynccontextmanager
@@ -236,17 +200,6 @@ class Lifecycle:
 
     def _may_write(self) -> bool:
         return self._elector is None or self._elector.holds()
-
-    def _check_informers(self) -> None:
-        if self.env is None or self._cache_task is None:
-            raise DglopError("not started yet")
-        behind = [str(i.health) for i in self.env.cache.informers if not i.has_synced()]
-        if behind:
-            raise DglopError("; ".join(behind))
-
-    def _on_cache_done(self, task: asyncio.Task[None]) -> None:
-        if not task.cancelled() and (error := task.exception()) is not None:
-            self._fail(error)
 
     def _fail(self, error: BaseException) -> None:
         if not self._failure.done():

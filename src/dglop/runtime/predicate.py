@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from dglop.runtime.api.selector import label_test
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +26,9 @@ __all__ = (
     "generation_changed",
     "has_labels",
     "labels_changed",
+    "matches_labels",
     "negate",
+    "on_events",
     "resource_version_changed",
 )
 
@@ -92,6 +96,34 @@ def has_labels(labels: Mapping[str, str | None]) -> Predicate:
         return all(key in held and value in (None, held[key]) for key, value in labels.items())
 
     return matches
+
+
+def matches_labels(selector: str | Mapping[str, Any]) -> Predicate:
+    """
+    Lets events of objects through that a label selector means: text, labels, or a LabelSelector's dict.
+
+    Unlike the selector of a Watch it keeps nothing out of the cache. Raises ValueError for text that is none.
+    """
+    test = label_test(selector)
+    return lambda event: test((event.new if isinstance(event, Updated) else event.obj).meta.labels)
+
+
+def on_events(
+    *,
+    created: Callable[[Created], bool] | bool = True,
+    updated: Callable[[Updated], bool] | bool = True,
+    deleted: Callable[[Deleted], bool] | bool = True,
+) -> Predicate:
+    """Lets events through by their sort: all, none, or those that a function of that sort approves of."""
+
+    def approves(event: Event) -> bool:
+        if isinstance(event, Created):
+            return created if isinstance(created, bool) else created(event)
+        if isinstance(event, Updated):
+            return updated if isinstance(updated, bool) else updated(event)
+        return deleted if isinstance(deleted, bool) else deleted(event)
+
+    return approves
 
 
 def all_of(*predicates: Predicate) -> Predicate:

@@ -18,9 +18,12 @@ class Request:
 
     namespace: str
     name: str
+    cluster: str = ""
+    """The name of the Manager's further Cluster that it is in; "" is the Manager's own."""
 
     def __str__(self) -> str:
-        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+        name = f"{self.namespace}/{self.name}" if self.namespace else self.name
+        return f"{self.cluster}:{name}" if self.cluster else name
 
 
 @dataclass(frozen=True, slots=True)

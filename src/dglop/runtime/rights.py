@@ -13,11 +13,14 @@ from dglop.runtime.api import (
     role_binding_manifest,
     role_manifest,
 )
+from dglop.runtime.controller import Controller
+from dglop.runtime.environment import HOME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
-    from dglop.runtime.controller import Controller
+    from dglop.runtime.api import Kind
+    from dglop.runtime.controlloop import ControlLoop
 
 __all__ = ("declared_rules", "manifests_of", "needs", "own_rules", "rules_of")
 
@@ -57,17 +60,26 @@ def declared_rules(reconcile: Any) -> tuple[Rule, ...]:
     return () if found is None else tuple(found.__rbac_rules__)
 
 
-def rules_of(controllers: Iterable[Controller[Any]], more: Iterable[Rule] = ()) -> list[Rule]:
-    """What the controllers need where their objects are, and *more*."""
+def rules_of(
+    controllers: Iterable[ControlLoop[Any]], more: Iterable[Rule] = (), *, cluster: str = HOME
+) -> list[Rule]:
+    """What the controllers need where their objects are in a cluster, and *more*."""
     rules = [Rule.of(EVENT, "create", "patch")]
     for controller in controllers:
-        rules += [Rule.of(kind, *READS) for kind in controller.kinds()]
-        if isinstance(controller.kind, type) and issubclass(controller.kind, CustomResource):
-            rules.append(Rule.of(controller.kind, "patch", subresource="status"))
-        # An owner reference that blocks deletion may be set by those only who may touch the finalizers.
-        rules.append(Rule.of(controller.kind, "update", subresource="finalizers"))
+        rules += [Rule.of(kind, *READS) for kind in controller.kinds(cluster)]
+        if cluster not in controller.clusters:
+            continue
+        if isinstance(controller, Controller):
+            rules += _rules_of_own_kind(controller.kind)
         rules += [*controller.rules, *declared_rules(controller.reconcile)]
     return merge_rules([*rules, *more])
+
+
+def _rules_of_own_kind(kind: Kind) -> Iterable[Rule]:
+    if isinstance(kind, type) and issubclass(kind, CustomResource):
+        yield Rule.of(kind, "patch", subresource="status")
+    # An owner reference that blocks deletion may be set by those only who may touch the finalizers.
+    yield Rule.of(kind, "update", subresource="finalizers")
 
 
 def own_rules(lease: str) -> list[Rule]:
@@ -83,19 +95,25 @@ def own_rules(lease: str) -> list[Rule]:
 
 
 def manifests_of(
-    name: str, rules: Iterable[Rule], own: Iterable[Rule], *, home: str, account: str, namespace: str = ""
+    name: str,
+    rules: Iterable[Rule],
+    own: Iterable[Rule],
+    *,
+    home: str,
+    account: str,
+    namespaces: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
     """
-    Roles and bindings that give *rules* everywhere, or in *namespace* alone, and *own* in *home*.
+    Roles and bindings that give *rules* everywhere, or in *namespaces* alone, and *own* in *home*.
 
-    *account* is the service account in *home* that the program runs under. With *namespace*, the rights to
+    *account* is the service account in *home* that the program runs under. With *namespaces*, the rights to
     what is in no namespace are a ClusterRole beside, if there are any.
     """
-    rules, place = list(rules), namespace or None
-    wide = [rule for rule in rules if place and CLUSTER_GROUPS.issuperset(rule.groups)]
+    rules = list(rules)
+    wide = [rule for rule in rules if namespaces and CLUSTER_GROUPS.issuperset(rule.groups)]
     narrow = [rule for rule in rules if rule not in wide]
     found = [
-        *_given(name, narrow, account, home, place),
+        *(each for place in namespaces or (None,) for each in _given(name, narrow, account, home, place)),
         *_given(f"{name}-own", own, account, home, home),
     ]
     return [*found, *_given(f"{name}-cluster", wide, account, home, None)] if wide else found

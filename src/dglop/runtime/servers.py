@@ -11,6 +11,7 @@ from dglop.runtime.access import ACCESS_RULES, AccessGuard, guarded
 from dglop.runtime.api import Rule
 from dglop.runtime.bind import parse_bind
 from dglop.runtime.certwatch import CertWatcher
+from dglop.runtime.controller import Controller
 from dglop.runtime.crdinstall import install_crds
 from dglop.runtime.debug import debug_routes
 from dglop.runtime.health import health_routes, metrics_routes
@@ -83,7 +84,7 @@ async def install(manager: Manager, client: Client) -> list[Runnable]:
     and for a CRD that is not served, and ApiError.
     """
     settings, webhooks = manager.settings, manager.webhooks
-    kinds = [controller.kind for controller in manager.controllers]
+    kinds = [each.kind for each in manager.controllers if isinstance(each, Controller)]
     if not settings.webhook_target or not (webhooks.hooks or webhooks.conversions):
         if webhooks.conversions:
             names = ", ".join(each.resource.group_resource for each in webhooks.conversions.values())

@@ -27,7 +27,7 @@ class Settings(BaseSettings):
     kubeconfig: str = ""
     """Path of a kubeconfig; by default the service account in a cluster, else what KUBECONFIG names."""
     namespace: str = ""
-    """The only namespace to look after; all by default."""
+    """The only namespace to look after, or several with commas between; all by default."""
     leader_elect: bool = False
     """Act only while holding a lease, so that several replicas can stand by."""
     leader_election_id: str = "dglop"
@@ -72,6 +72,11 @@ class Settings(BaseSettings):
     """Seconds, a tenth more or less, after which every object is reconciled again unasked; 0 is never."""
     install_crds: bool = False
     """Apply the CRDs of the program's own kinds at start, and the webhooks' configurations."""
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """The namespaces to look after; none is all."""
+        return tuple(name for each in self.namespace.split(",") if (name := each.strip()))
 
     @model_validator(mode="after")
     def _lease_times_fit(self) -> Self:

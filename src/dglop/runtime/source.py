@@ -1,25 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where requests come from: informers' events, filtered, handed to a queue."""
+"""Where requests come from: events of kinds, a channel, a function of one's own."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
-from dglop.runtime.handler import NORMAL_PRIORITY, for_owner, priority_of
-from dglop.runtime.predicate import Created, Deleted, Updated
+from dglop.runtime.handler import NORMAL_PRIORITY, for_owner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dglop.runtime.api import Kind, Resource
-    from dglop.runtime.cache import Cached
+    from dglop.runtime.cache import Cache, Informer
+    from dglop.runtime.cluster import Cluster
     from dglop.runtime.handler import Handler
-    from dglop.runtime.predicate import Event, Predicate
-    from dglop.runtime.queue import WorkQueue
-    from dglop.runtime.reconcile import Request
+    from dglop.runtime.predicate import Predicate
 
-__all__ = ("Channel", "EnqueueHandler", "Owned", "Watch", "watch_of")
+__all__ = ("Channel", "Enqueue", "FunctionSource", "Owned", "Source", "Watch", "watch_of")
+
+E = TypeVar("E")
+
+
+class Enqueue(Protocol):
+    """Has a request reconciled, or a key of the controller's own type."""
+
+    def __call__(self, request: Any, /, *, after: float = 0.0, priority: int | None = None) -> None:
+        """Queue *request*, *after* seconds from now; a higher *priority* comes first."""
+        ...
+
+
+FunctionSource: TypeAlias = Callable[[Enqueue, asyncio.Event], Awaitable[None]]
+"""
+A coroutine function that calls *enqueue* whenever it finds something, until *stop* is set.
+
+It runs while its controller does, so with leader election only in the leader. It may end early; one that
+raises ends the Manager.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,75 +47,107 @@ class Owned:
     A kind whose objects the reconciled kind owns.
 
     *labels* is a selector for what the cache holds of that kind at all, for the whole Manager: without it
-    an operator for a few pods keeps every pod of the cluster in memory.
+    an operator for a few pods keeps every pod of the cluster in memory. With *metadata_only* it holds no more
+    than metadata.
     """
 
     kind: Kind
     labels: str = ""
     predicates: Sequence[Predicate] = ()
     controller_only: bool = True
+    metadata_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """A kind whose events concern whom *handler* says."""
+    """
+    A kind whose events concern whom *handler* says.
+
+    Attributes
+    ----------
+        labels, metadata_only: as with Owned.
+        cluster: the one to look in. Without it, that is where the controller's own objects are, if in several
+            clusters then each, and a request is about the cluster that the event came from. With it, a
+            request is about the cluster that it names itself, which by default is the Manager's own.
+        informer: chooses another informer of the kind than the cache's first, such as one with a selector.
+    """
 
     kind: Kind
     handler: Handler
     labels: str = ""
     predicates: Sequence[Predicate] = ()
+    metadata_only: bool = False
+    cluster: Cluster | None = None
+    informer: Callable[[Cache], Informer] | None = None
 
 
-class Channel:
-    """Requests from anywhere else: `push` them, before or after the controller has started."""
+class Channel(Generic[E]):
+    """
+    Events from anywhere else: `push` them, before or after the controller has started, from any thread.
 
-    def __init__(self) -> None:
-        self._targets: list[WorkQueue[Request]] = []
-        self._early: list[Request] = []
-
-    def push(self, request: Request) -> None:
-        """Have *request* reconciled. Only from the event loop."""
-        if not self._targets:
-            self._early.append(request)
-        for queue in self._targets:
-            queue.add(request, priority=NORMAL_PRIORITY)
-
-    def connect(self, queue: WorkQueue[Request]) -> None:
-        self._targets.append(queue)
-        early, self._early = self._early, []
-        for request in early:
-            queue.add(request, priority=NORMAL_PRIORITY)
-
-
-class EnqueueHandler:
-    """An informer's handler that turns events into requests in a queue."""
+    *handler* says whom an event concerns; without one, events are requests. Only those that pass all
+    *predicates* count.
+    """
 
     def __init__(
-        self, queue: WorkQueue[Request], handler: Handler, predicates: Sequence[Predicate] = ()
+        self,
+        handler: Callable[[E], Iterable[Any]] | None = None,
+        *,
+        predicates: Sequence[Callable[[E], bool]] = (),
     ) -> None:
-        self._queue = queue
         self._handler = handler
-        self._predicates = predicates
+        self._predicates = tuple(predicates)
+        self._targets: list[Enqueue] = []
+        self._early: list[E] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
 
-    def on_add(self, obj: Cached, is_initial: bool) -> None:
-        self._handle(Created(obj, is_initial))
+    def push(self, event: E) -> None:
+        """Have whom *event* concerns reconciled."""
+        loop = self._loop
+        if loop is None or loop is _present_loop():
+            self._push(event)
+        elif not loop.is_closed():
+            loop.call_soon_threadsafe(self._push, event)
 
-    def on_update(self, old: Cached, new: Cached) -> None:
-        self._handle(Updated(old, new))
+    def connect(self, enqueue: Enqueue) -> None:
+        """Hand events to one more queue, those that came before anyone listened included."""
+        self._targets.append(enqueue)
+        early, self._early = self._early, []
+        for event in early:
+            self._push(event)
 
-    def on_delete(self, obj: Cached, final_state_unknown: bool) -> None:
-        self._handle(Deleted(obj, final_state_unknown))
+    def opened(self) -> None:
+        """Say that this loop is the queues' own, from now on."""
+        self._loop = asyncio.get_running_loop()
 
-    def _handle(self, event: Event) -> None:
+    def _push(self, event: E) -> None:
+        if not self._targets:
+            self._early.append(event)
+            return
         if not all(predicate(event) for predicate in self._predicates):
             return
-        priority = priority_of(event)
-        for request in self._handler(event):
-            self._queue.add(request, priority=priority)
+        requests = (event,) if self._handler is None else tuple(self._handler(event))
+        for enqueue in self._targets:
+            for request in requests:
+                enqueue(request, priority=NORMAL_PRIORITY)
+
+
+Source: TypeAlias = Watch | Channel[Any] | FunctionSource
 
 
 def watch_of(owner: Resource, owned: Owned) -> Watch:
     """The watch that an `Owned` stands for."""
     return Watch(
-        owned.kind, for_owner(owner, controller_only=owned.controller_only), owned.labels, owned.predicates
+        owned.kind,
+        for_owner(owner, controller_only=owned.controller_only),
+        owned.labels,
+        owned.predicates,
+        owned.metadata_only,
     )
+
+
+def _present_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

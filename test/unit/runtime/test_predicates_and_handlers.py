@@ -9,6 +9,7 @@ import pytest
 
 from dglop.runtime.api import Resource
 from dglop.runtime.cache.entry import read_object
+from dglop.runtime.enqueue import EnqueueHandler
 from dglop.runtime.handler import LOW_PRIORITY, NORMAL_PRIORITY, for_object, for_owner, mapped, priority_of
 from dglop.runtime.predicate import (
     Created,
@@ -25,7 +26,7 @@ from dglop.runtime.predicate import (
 )
 from dglop.runtime.queue import WorkQueue
 from dglop.runtime.reconcile import Request
-from dglop.runtime.source import Channel, EnqueueHandler
+from dglop.runtime.source import Channel
 from dglop.testing.clock import ManualClock
 
 POD = Resource("", "v1", "Pod", "pods")
@@ -110,7 +111,7 @@ def test_a_mapped_event_asks_each_request_once():
 
 def test_events_enter_the_queue_with_their_priority_unless_a_predicate_stops_them():
     queue = WorkQueue[Request](ManualClock())
-    handler = EnqueueHandler(queue, for_object, [has_labels({"app": None})])
+    handler = EnqueueHandler(queue.add, for_object, [has_labels({"app": None})])
     handler.on_add(pod("no"), False)
     handler.on_add(pod("low", labels={"app": "x"}), True)
     handler.on_update(pod("changed"), pod("changed", labels={"app": "x"}, resourceVersion="2"))
@@ -119,9 +120,9 @@ def test_events_enter_the_queue_with_their_priority_unless_a_predicate_stops_the
 
 
 def test_a_change_raises_what_a_resync_or_the_first_list_has_queued():
-    queue, channel = WorkQueue[Request](ManualClock()), Channel()
-    channel.connect(queue)
-    handler = EnqueueHandler(queue, for_object)
+    queue, channel = WorkQueue[Request](ManualClock()), Channel[Request]()
+    channel.connect(queue.add)
+    handler = EnqueueHandler(queue.add, for_object)
     handler.on_add(pod("a"), True)
     handler.on_update(pod("b"), pod("b"))
     assert dict(queue._schedule.depth) == {LOW_PRIORITY: 2}
@@ -131,8 +132,8 @@ def test_a_change_raises_what_a_resync_or_the_first_list_has_queued():
 
 
 def test_a_channel_keeps_what_is_pushed_before_the_start():
-    queue, channel = WorkQueue[Request](ManualClock()), Channel()
+    queue, channel = WorkQueue[Request](ManualClock()), Channel[Request]()
     channel.push(Request("ns", "early"))
-    channel.connect(queue)
+    channel.connect(queue.add)
     channel.push(Request("ns", "late"))
     assert len(queue) == 2

@@ -10,14 +10,18 @@ from dglop.runtime.cache.health import InformerHealth
 from dglop.runtime.cache.informer import Informer, Registration
 from dglop.runtime.cache.meta import Meta, Owner
 from dglop.runtime.cache.metrics import CacheMetrics
+from dglop.runtime.cache.options import ALL_NAMESPACES, CacheOptions, KindOptions, Selection
 from dglop.runtime.cache.scope import Limits
 from dglop.runtime.cache.store import CONTROLLER_INDEX, NAMESPACE_INDEX, Indexer, Store
+from dglop.runtime.cache.transform import Transform, without
 
 __all__ = (
+    "ALL_NAMESPACES",
     "CONTROLLER_INDEX",
     "NAMESPACE_INDEX",
     "Cache",
     "CacheMetrics",
+    "CacheOptions",
     "Cached",
     "Delta",
     "EventHandlerProtocol",
@@ -25,9 +29,13 @@ __all__ = (
     "Informer",
     "InformerHealth",
     "Key",
+    "KindOptions",
     "Limits",
     "Meta",
     "Owner",
     "Registration",
+    "Selection",
     "Store",
+    "Transform",
+    "without",
 )

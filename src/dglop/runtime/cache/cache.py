@@ -11,15 +11,16 @@ from dglop.errors import CacheNotSyncedError, ConfigError
 from dglop.runtime.api.resource import Kind, Resource, resource_of
 from dglop.runtime.cache.entry import Cached
 from dglop.runtime.cache.informer import Informer
+from dglop.runtime.cache.options import CacheOptions, scopes_of
 from dglop.runtime.cache.reflector_runner import ReflectorRunner, Sink
-from dglop.runtime.cache.scope import Limits, Scope
 from dglop.runtime.clock import Clock, SystemClock
 from dglop.runtime.log import Log, make_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from dglop.runtime.cache.metrics import CacheMetrics
+    from dglop.runtime.cache.scope import Limits, Scope
     from dglop.runtime.cache.store import Indexer
     from dglop.runtime.client.client import Client
 
@@ -32,9 +33,9 @@ _RESYNC_SECONDS = 36_000.0
 class Cache:
     """Reads from memory what informers keep up to date.
 
-    `namespaces` limits all namespaced kinds to these (none: all). `selectors` are the label selectors
-    of kinds of which only a part is to be kept. Every `resync_seconds`, a tenth more or less, handlers hear
-    of all objects once more as unchanged updates, without a request; 0 is never.
+    `options` say what is kept. Every `resync_seconds`, a tenth more or less, handlers hear
+    of all objects once more as unchanged updates, without a request; 0 is never. `place` is the name of the
+    cluster in metrics and messages, if there are several.
     Guarantees: one informer for each kind and selection; a reflector that dies ends `run` with its error.
     Assumptions: used inside one event loop; what is read is shared and never changed.
     """
@@ -43,8 +44,7 @@ class Cache:
         self,
         client: Client,
         *,
-        namespaces: Sequence[str] = (),
-        selectors: Mapping[Kind, str] | None = None,
+        options: CacheOptions | None = None,
         metrics: CacheMetrics | None = None,
         clock: Clock | None = None,
         log: Log = None,
@@ -52,10 +52,11 @@ class Cache:
         limits: Limits | None = None,
         resync_seconds: float = _RESYNC_SECONDS,
         jitter: Callable[[], float] = random.random,
+        place: str = "",
     ) -> None:
+        self.options = options or CacheOptions()
         self._client = client
-        self._namespaces = tuple(namespaces)
-        self._selectors = {resource_of(kind): labels for kind, labels in (selectors or {}).items()}
+        self._place = place
         self._metrics = metrics
         self._clock = clock or SystemClock()
         self._log = log or make_log()
@@ -64,6 +65,7 @@ class Cache:
         self._resync_seconds = resync_seconds
         self._jitter = jitter
         self._informers: dict[tuple[Scope, ...], Informer] = {}
+        self._running: dict[Informer, asyncio.Task[None]] = {}
         self._first: dict[Resource, Informer] = {}
         self._group: asyncio.TaskGroup | None = None
         self._task: asyncio.Task[None] | None = None
@@ -73,20 +75,24 @@ class Cache:
         kind: Kind,
         *,
         labels: str | None = None,
-        fields: str = "",
+        fields: str | None = None,
         indexers: Mapping[str, Indexer] | None = None,
-        metadata_only: bool = False,
+        metadata_only: bool | None = None,
     ) -> Informer:
         """The informer of `kind` for this selection, made at the first call and started if the cache runs.
 
-        The first one made for a kind is the one that `get` and `list` read. Without `labels` it is the
-        cache's own selector for the kind.
+        The first one made for a kind is the one that `get` and `list` read, and what is meant where no
+        selection is given; before, that is what the options say of the kind. Raises ConfigError for a
+        selection that the options do not allow.
         """
         resource = resource_of(kind)
-        if labels is None:
-            known = self._first.get(resource)
-            labels = self._selectors.get(resource, known.scopes[0].labels if known else "")
-        scopes = self._scopes(resource, labels, fields, metadata_only=metadata_only)
+        known = self._first.get(resource)
+        if known is not None and (labels, fields, metadata_only) == (None, None, None):
+            scopes = known.scopes
+        else:
+            scopes = scopes_of(
+                resource, self.options, labels=labels, fields=fields, metadata_only=metadata_only
+            )
         informer = self._informers.get(scopes)
         if informer is None:
             informer = self._make(scopes, indexers)
@@ -94,6 +100,33 @@ class Cache:
             for name, indexer in (indexers or {}).items():
                 informer.store.add_index(name, indexer)
         return informer
+
+    def holds(self, kind: Kind) -> bool:
+        """Whether there is an informer of `kind`, be it in sync or not."""
+        return resource_of(kind) in self._first
+
+    async def ensure(self, kind: Kind, seconds: float) -> Informer:
+        """The informer of `kind`, made if need be, once it is in sync. Raises CacheNotSyncedError."""
+        informer = self.informer(kind)
+        await informer.wait_synced(seconds)
+        return informer
+
+    async def remove(self, kind: Kind) -> None:
+        """Stops the informers of `kind`, all its selections, and forgets what they held.
+
+        Handlers of it hear nothing any more; a later `informer` makes a new one. Nothing if there is none.
+        """
+        resource = resource_of(kind)
+        self._first.pop(resource, None)
+        for scopes, informer in list(self._informers.items()):
+            if informer.resource != resource:
+                continue
+            del self._informers[scopes]
+            task = self._running.pop(informer, None)
+            if task is not None:
+                task.cancel()
+                await asyncio.wait((task,))
+            informer.retire()
 
     @property
     def informers(self) -> tuple[Informer, ...]:
@@ -126,6 +159,7 @@ class Cache:
                 await asyncio.Event().wait()
         finally:
             self._group = None
+            self._running.clear()
 
     async def start(self) -> None:
         """Runs it in the background, until `stop`."""
@@ -174,19 +208,15 @@ class Cache:
         informer = self._first.get(resource)
         if informer is None:
             raise CacheNotSyncedError(
-                f"{resource.group_resource} is not cached; ask for cache.informer({resource.kind}) at start"
+                f"{resource.group_resource} is not cached; ask for cache.informer({resource.kind}) at start, "
+                "or read it with ctx.reader"
             )
         if not informer.has_synced():
             raise CacheNotSyncedError(str(informer.health))
         return informer
 
-    def _scopes(
-        self, resource: Resource, labels: str, fields: str, *, metadata_only: bool
-    ) -> tuple[Scope, ...]:
-        namespaces = self._namespaces if resource.namespaced and self._namespaces else (None,)
-        return tuple(Scope(resource, each, labels, fields, metadata_only) for each in namespaces)
-
     def _make(self, scopes: tuple[Scope, ...], indexers: Mapping[str, Indexer] | None) -> Informer:
+        resync = self.options.of(scopes[0].resource).resync_seconds
         informer = Informer(
             scopes,
             self._runner,
@@ -194,8 +224,9 @@ class Cache:
             log=self._log,
             indexers=indexers,
             metrics=self._metrics,
-            resync_seconds=self._resync_seconds,
+            resync_seconds=self._resync_seconds if resync is None else resync,
             jitter=self._jitter,
+            place=self._place,
         )
         self._informers[scopes] = informer
         self._first.setdefault(informer.resource, informer)
@@ -210,4 +241,5 @@ class Cache:
 
     def _start(self, informer: Informer) -> None:
         if self._group is not None:
-            self._group.create_task(informer.run(), name=f"informer {informer.health.kind}")
+            task = self._group.create_task(informer.run(), name=f"informer {informer.health.kind}")
+            self._running[informer] = task

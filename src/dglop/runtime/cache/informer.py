@@ -34,18 +34,18 @@ class Registration:
     """One handler's place in an informer."""
 
     def __init__(self, informer: Informer, handler: EventHandlerProtocol) -> None:
-        self._informer = informer
+        self.informer = informer
         self.handler = handler
         self.is_removed = False
         self._is_behind = not informer.has_synced()
 
     def has_synced(self) -> bool:
         """Whether the handler has heard of everything in the first list."""
-        return self._informer.has_synced() or not self._is_behind
+        return self.informer.has_synced() or not self._is_behind
 
     def remove(self) -> None:
         self.is_removed = True
-        self._informer.forget(self)
+        self.informer.forget(self)
 
 
 class Informer:
@@ -53,7 +53,8 @@ class Informer:
 
     Handlers are plain functions, called in order in the event loop; one that raises is logged and
     hurts no other. A change is in `store` before anyone hears of it. Every `resync_seconds`, a tenth more or
-    less by `jitter` in [0, 1), handlers hear of every object once more, from memory; 0 is never.
+    less by `jitter` in [0, 1), handlers hear of every object once more, from memory; 0 is never. `place` goes
+    before the kind in metrics and messages.
     """
 
     def __init__(
@@ -67,10 +68,13 @@ class Informer:
         metrics: CacheMetrics | None = None,
         resync_seconds: float = 0.0,
         jitter: Callable[[], float] = random.random,
+        place: str = "",
     ) -> None:
         self.scopes = tuple(scopes)
         self.store = Store(indexers)
-        self.health = InformerHealth(self.resource.group_resource)
+        self.health = InformerHealth(
+            f"{place}:{self.resource.group_resource}" if place else self.resource.group_resource
+        )
         self._clock = clock
         self._metrics = metrics
         self._log = log.bind(kind=self.health.kind)
@@ -115,7 +119,7 @@ class Informer:
         """Keeps the store right until it is cancelled."""
         async with asyncio.TaskGroup() as group:
             for runner, scope in zip(self._runners, self.scopes, strict=True):
-                where = scope.namespace or "all namespaces"
+                where = scope.namespace or ("other" if scope.except_namespaces else "all") + " namespaces"
                 group.create_task(runner.run(), name=f"reflector {self.health.kind} in {where}")
             if self._resync_seconds > 0:
                 group.create_task(self._keep_resyncing(), name=f"resync {self.health.kind}")
@@ -131,10 +135,12 @@ class Informer:
                 if index % _RESYNC_CHUNK == _RESYNC_CHUNK - 1:
                     await asyncio.sleep(0)
 
-    async def replace(self, objects: Sequence[Cached], namespace: str | None, *, is_initial: bool) -> None:
-        """Makes `objects` the whole state of one scope, and tells what that changed."""
+    async def replace(
+        self, objects: Sequence[Cached], covers: Callable[[str], bool] | None, *, is_initial: bool
+    ) -> None:
+        """Makes `objects` the whole state of the namespaces that `covers` says, and tells what changed."""
         async with self._in_order:
-            deltas = self.store.replace(objects, namespace=namespace, is_initial=is_initial)
+            deltas = self.store.replace(objects, covers=covers, is_initial=is_initial)
             await self.deliver(deltas, self._registrations)
 
     async def _keep_resyncing(self) -> None:
@@ -175,6 +181,14 @@ class Informer:
             if self._metrics is not None:
                 self._metrics.synced(self.health.kind, value=True)
             self._log.info("Synced cache", objects=len(self.store))
+
+    def retire(self) -> None:
+        """Says in health and metrics that nothing is kept any more."""
+        self._synced.clear()
+        self.health.synced = False
+        if self._metrics is not None:
+            self._metrics.synced(self.health.kind, value=False)
+            self._metrics.items(self.health.kind, 0)
 
     def alive(self) -> None:
         self.health.last_activity = self._clock.monotonic()
@@ -224,7 +238,7 @@ class _ScopeSink:
 
     async def replace(self, objects: Sequence[Cached]) -> None:
         informer = self._informer
-        await informer.replace(objects, self.scope.namespace, is_initial=not self.is_whole)
+        await informer.replace(objects, self.scope.covers, is_initial=not self.is_whole)
         self.is_whole = True
         informer.changed()
 

@@ -29,6 +29,7 @@ from dglop.runtime.cache.reflector import (
 from dglop.runtime.cache.reflector import Stream as StreamAction
 from dglop.runtime.cache.reminder import reminded
 from dglop.runtime.cache.scope import Limits, Scope
+from dglop.runtime.cache.transform import transformed
 from dglop.runtime.client.answers import error_of_status
 from dglop.runtime.client.convert import Page
 
@@ -102,7 +103,7 @@ class ReflectorRunner:
     """Keeps a sink equal to what the server has in a scope, from `run` until that is cancelled.
 
     Guarantees: the sink sees each state whole; no resource version goes back; a failure of the server
-    never ends it. Raises only what the sink raises.
+    never ends it. Raises only what the sink raises, or a transform.
     """
 
     def __init__(
@@ -178,9 +179,12 @@ class ReflectorRunner:
             if index % _CHUNK == _CHUNK - 1:
                 await asyncio.sleep(0)  # others' turn: a page may be the whole list
             try:
-                objects.append(read_object(raw, self._scope.resource)[0])
+                objects.append(self._kept(read_object(raw, self._scope.resource)[0]))
             except msgspec.DecodeError as problem:
                 raise _not_json(bytes(raw), problem) from problem
+
+    def _kept(self, obj: Cached) -> Cached:
+        return obj if self._scope.transform is None else transformed(obj, self._scope.transform)
 
     async def _watch(self, action: StreamAction) -> StreamEnded:
         progress = _Progress(
@@ -250,6 +254,7 @@ class ReflectorRunner:
         if kind not in ("", self._scope.resource.kind, "PartialObjectMetadata"):
             return None  # of another kind: an aggregated server's mistake, and none of ours
         progress.count += 1
+        obj = self._kept(obj)
         if progress.is_whole:
             events.append((event.type, obj))
             progress.rv = newer(progress.rv, obj.resource_version)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dglop.runtime.api.resource import Resource
+    from dglop.runtime.cache.transform import Transform
 
 __all__ = ("Limits", "Scope")
 
@@ -23,13 +24,24 @@ class Scope:
     labels: str = ""
     fields: str = ""
     metadata_only: bool = False
+    transform: Transform | None = None
+    except_namespaces: tuple[str, ...] = ()
+    """Those that other reflectors see, if `namespace` is None."""
 
     @property
     def path(self) -> str:
         return self.resource.path(self.namespace)
 
+    def covers(self, namespace: str) -> bool:
+        """Whether objects of *namespace* are seen here."""
+        return self.namespace == namespace or (
+            self.namespace is None and namespace not in self.except_namespaces
+        )
+
     def query(self, **more: str) -> dict[str, str]:
-        pairs = {"labelSelector": self.labels, "fieldSelector": self.fields, **more}
+        others = [f"metadata.namespace!={each}" for each in self.except_namespaces]
+        fields = ",".join(filter(None, (self.fields, *others)))
+        pairs = {"labelSelector": self.labels, "fieldSelector": fields, **more}
         return {key: value for key, value in pairs.items() if value}
 
     def accept(self, kind: str) -> str:

@@ -108,15 +108,19 @@ class Store:
         return [Delta(old, None, final_state_unknown=True)]
 
     def replace(
-        self, objects: Iterable[Cached], *, namespace: str | None = None, is_initial: bool = False
+        self,
+        objects: Iterable[Cached],
+        *,
+        covers: Callable[[str], bool] | None = None,
+        is_initial: bool = False,
     ) -> Deltas:
-        """Takes `objects` as all there are (in `namespace`, if given), at once.
+        """Takes `objects` as all there are (in the namespaces that `covers` says), at once.
 
         What is missing was deleted unseen. What is unchanged gives no delta.
         """
         fresh = {obj.key: obj for obj in objects}
         deltas: Deltas = []
-        for key in self._keys(namespace):
+        for key in [key for key in self._items if covers is None or covers(key[0])]:
             if key not in fresh:
                 old = self._items.pop(key)
                 self._unindex(old)
@@ -126,11 +130,6 @@ class Store:
                 added = delta.old is None
                 deltas.append(Delta(None, delta.new, is_initial=is_initial) if added else delta)
         return deltas
-
-    def _keys(self, namespace: str | None) -> Iterable[Key]:
-        if namespace is None:
-            return tuple(self._items)
-        return tuple(self._indexes[NAMESPACE_INDEX].get(namespace, ()))
 
     def _index(self, obj: Cached) -> None:
         for name, indexer in self._indexers.items():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dglop.errors import CacheNotSyncedError
-from dglop.runtime.cache import Cache, Limits
+from dglop.runtime.cache import Cache, CacheOptions, KindOptions, Limits
 from dglop.runtime.log import make_log
 from dglop.testing.clock import ManualClock
 from dglop.testing.scripted_replies import (
@@ -149,7 +149,9 @@ async def test_each_namespace_has_its_own_watch_and_all_share_a_store(
     server.on(lambda seen: "/x/" in seen.path and not seen.is_watch, items([pod("a", 1)], "2"))
     server.lists(items([], "2"))
     server.watches(stream())
-    cache = make_cache(streams=False, namespaces=("x", "y"), selectors={POD: "app=z"})
+    cache = make_cache(
+        streams=False, options=CacheOptions(namespaces=("x", "y"), kinds={POD: KindOptions(labels="app=z")})
+    )
     informer, _ = await started(cache)
     await cache.wait_synced(10)
     await server.until(4)

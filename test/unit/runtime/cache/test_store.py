@@ -74,9 +74,9 @@ def test_what_a_new_state_lacks_was_deleted_unseen() -> None:
 
 def test_replacing_one_namespace_leaves_the_others() -> None:
     store = Store()
-    store.replace([pod("a", namespace="x")], namespace="x")
-    store.replace([pod("b", namespace="y")], namespace="y")
-    assert told(store.replace([], namespace="x")) == ["-a?"]
+    store.replace([pod("a", namespace="x")], covers="x".__eq__)
+    store.replace([pod("b", namespace="y")], covers="y".__eq__)
+    assert told(store.replace([], covers="x".__eq__)) == ["-a?"]
     assert [each.name for each in store] == ["b"]
 
 

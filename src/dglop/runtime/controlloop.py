@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What controllers of every sort have in common: sources that fill a queue, and workers that empty it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypedDict, TypeVar
+
+from dglop.errors import CacheNotSyncedError
+from dglop.runtime.api import resource_of
+from dglop.runtime.enqueue import EnqueueHandler
+from dglop.runtime.environment import HOME
+from dglop.runtime.predicate import all_of
+from dglop.runtime.queue import WorkQueue
+from dglop.runtime.source import Channel, Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import timedelta
+
+    from dglop.runtime.api import Kind, Resource, Rule
+    from dglop.runtime.cache import Cached, EventHandlerProtocol, Informer, Registration
+    from dglop.runtime.clock import Clock
+    from dglop.runtime.environment import Environment
+    from dglop.runtime.metrics import Metrics
+    from dglop.runtime.predicate import Predicate
+    from dglop.runtime.queue import RateLimiter
+    from dglop.runtime.source import FunctionSource, Source
+    from dglop.runtime.worker import Worker
+
+    Indexes = Mapping[Kind, Mapping[str, Callable[[Cached], Iterable[str]]]]
+    Hearing = tuple[Informer, EventHandlerProtocol]
+
+__all__ = ("ControlLoop", "Limit", "LoopOptions")
+
+K = TypeVar("K")
+
+
+class Limit(Protocol):
+    """Limits what the cache of a cluster holds of a kind. Raises ConfigError for two selectors."""
+
+    def __call__(self, cluster: str, kind: Kind, labels: str, *, metadata_only: bool) -> None: ...
+
+
+class LoopOptions(TypedDict, total=False):
+    """
+    What can be said of any controller.
+
+    Attributes
+    ----------
+        concurrency: how many keys are reconciled at once; 1 by default.
+        reconcile_timeout: how long one reconciliation may take; without it as long as it likes.
+        rate_limiter: how long a key that failed waits; by default from 5 ms to 1000 s. MaxOf(
+            ExponentialBackoff(), TokenBucket(clock.monotonic)) bounds all retries together too.
+        filters: predicates that the events of every kind must pass, beside those of each source.
+        debounce: how long an event waits for others, which are then one reconciliation with it.
+        indexes: what the cache finds the objects of a kind by.
+        rules: what the reconciler's calls must be allowed beside what `needs` declares.
+        needs_leader: whether only the leader may run it; True by default.
+        warm_up: fill the queue, but work on nothing, while another process leads.
+    """
+
+    concurrency: int
+    reconcile_timeout: timedelta | None
+    rate_limiter: RateLimiter[Any] | None
+    filters: Sequence[Predicate]
+    debounce: timedelta | None
+    indexes: Indexes | None
+    rules: Sequence[Rule]
+    needs_leader: bool
+    warm_up: bool
+
+
+class ControlLoop(Generic[K]):
+    """A queue of keys, what fills it, and how many workers empty it. Strictly for controllers."""
+
+    def __init__(
+        self, name: str, reconcile: Any, *, clock: Clock, metrics: Metrics, limit: Limit, options: LoopOptions
+    ) -> None:
+        self.name = name
+        self.reconcile = reconcile
+        self.clock = clock
+        self.metrics = metrics
+        self.concurrency = options.get("concurrency", 1)
+        self.reconcile_timeout = options.get("reconcile_timeout")
+        self.rules = tuple(options.get("rules", ()))
+        self.needs_leader = options.get("needs_leader", True)
+        self.warm_up = options.get("warm_up", False)
+        queue_metrics = metrics.queue(name)
+        queue_metrics.observe_work(self._work_in_progress)
+        self.queue: WorkQueue[K] = WorkQueue(
+            clock, limiter=options.get("rate_limiter"), metrics=queue_metrics
+        )
+        debounce = options.get("debounce")
+        self._debounce = debounce.total_seconds() if debounce else 0.0
+        self._filters = tuple(options.get("filters", ()))
+        self._indexes: dict[Resource, dict[str, Any]] = {
+            resource_of(kind): dict(indexers) for kind, indexers in (options.get("indexes") or {}).items()
+        }
+        self._limit = limit
+        self._watches: list[Watch] = []
+        self._observers: list[tuple[Kind, EventHandlerProtocol]] = []
+        self._channels: list[Channel[Any]] = []
+        self._functions: list[FunctionSource] = []
+        self._env: Environment | None = None
+        self._worker: Worker[K] | None = None
+        self._registrations: list[Registration] = []
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name}, {self.queue!r})"
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """The names of the clusters that it looks at where a source names none."""
+        return (HOME,)
+
+    def watch(self, source: Source) -> None:
+        """Reconcile whom a Watch's handler names, who is pushed into a Channel, or whom a function finds."""
+        if isinstance(source, Channel):
+            self._channels.append(source)
+            source.connect(self.queue.add)
+        elif isinstance(source, Watch):
+            for cluster in self._clusters_of(source):
+                self._limit(cluster, source.kind, source.labels, metadata_only=source.metadata_only)
+            self._watches.append(source)
+        else:
+            self._functions.append(source)
+
+    def observe(self, kind: Kind, handler: EventHandlerProtocol) -> None:
+        """Have *handler* called with a kind's events, before they become requests."""
+        self._observers.append((kind, handler))
+
+    def index(self, kind: Kind, name: str, indexer: Callable[[Cached], Iterable[str]]) -> None:
+        """Have the cache index a kind's objects by what *indexer* gives."""
+        self._indexes.setdefault(resource_of(kind), {})[name] = indexer
+
+    def kinds(self, cluster: str = HOME) -> list[Kind]:
+        """All kinds that this controller looks at in a cluster."""
+        kinds = [each.kind for each in self._watches if cluster in self._clusters_of(each)]
+        if cluster in self.clusters:
+            kinds += [kind for kind, _ in self._observers]
+        return list({resource_of(kind): kind for kind in kinds}.values())
+
+    def prepare(self, env: Environment) -> None:
+        """Have the caches hold what the controller will look at, whether or not this process leads."""
+        self._env = env
+        for cluster, site in env.sites.items():
+            for kind in self.kinds(cluster):
+                site.cache.informer(kind, indexers=self._indexes.get(resource_of(kind)))
+        for watch in self._watches:
+            if watch.informer is not None:
+                for cluster in self._clusters_of(watch):
+                    watch.informer(env.sites[cluster].cache)
+
+    def begin(self) -> Worker[K]:
+        """Let the caches' events fill the queue from now on; for warming up, and by `run` itself."""
+        if self._worker is None:
+            env = self._environment()
+            self._worker = self._make_worker(env)
+            self._registrations = [
+                informer.add_handler(handler) for informer, handler in self._handlers(env, self._worker)
+            ]
+        return self._worker
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until *stop* is set, and then finish what was begun. Raises CacheNotSyncedError."""
+        env = self._environment()
+        log = env.log.bind(controller=self.name)
+        worker = self.begin()
+        try:
+            for channel in self._channels:
+                channel.opened()
+            await self._wait_synced(env, log)
+            log.info("Started workers", workers=self.concurrency)
+            async with asyncio.TaskGroup() as group:
+                for number in range(self.concurrency):
+                    group.create_task(worker.run(), name=f"{self.name}/worker-{number}")
+                for function in self._functions:
+                    group.create_task(_called(function, self.queue, stop), name=f"{self.name}/source")
+                await stop.wait()
+                self.queue.close()
+        finally:
+            self.queue.close()
+            for registration in self._registrations:
+                registration.remove()
+        log.info("Stopped workers")
+
+    def _make_worker(self, env: Environment) -> Worker[K]:
+        raise NotImplementedError
+
+    def _handlers(self, env: Environment, worker: Worker[K]) -> list[Hearing]:
+        """What hears of which informer, in the order in which an event reaches them."""
+        del worker
+        return [*self._observing(env), *self._watching(env)]
+
+    def _observing(self, env: Environment) -> list[Hearing]:
+        return [
+            (env.sites[cluster].cache.informer(kind), handler)
+            for cluster in self.clusters
+            for kind, handler in self._observers
+        ]
+
+    def _watching(self, env: Environment) -> list[Hearing]:
+        found: list[Hearing] = []
+        for watch in self._watches:
+            for cluster in self._clusters_of(watch):
+                cache = env.sites[cluster].cache
+                informer = watch.informer(cache) if watch.informer else cache.informer(watch.kind)
+                about = HOME if watch.cluster else cluster
+                found.append((informer, self._enqueuing(watch.handler, watch.predicates, about)))
+        return found
+
+    def _enqueuing(self, handler: Any, predicates: Sequence[Predicate], cluster: str) -> EnqueueHandler:
+        return EnqueueHandler(
+            self.queue.add,
+            handler,
+            (all_of(*self._filters), *predicates) if self._filters else predicates,
+            cluster=cluster,
+            debounce=self._debounce,
+        )
+
+    def _clusters_of(self, watch: Watch) -> tuple[str, ...]:
+        return (watch.cluster.name,) if watch.cluster else self.clusters
+
+    def _environment(self) -> Environment:
+        if self._env is None:
+            raise CacheNotSyncedError(f"controller {self.name} was not prepared")
+        return self._env
+
+    async def _wait_synced(self, env: Environment, log: Any) -> None:
+        for registration in self._registrations:
+            informer = registration.informer
+            if not informer.has_synced():
+                log.info("Waiting for the first list", kind=informer.health.kind)
+                await informer.wait_synced(env.sync_seconds)
+
+    def _work_in_progress(self) -> list[float]:
+        return self.queue.work_in_progress()
+
+
+async def _called(function: FunctionSource, queue: WorkQueue[Any], stop: asyncio.Event) -> None:
+    await function(queue.add, stop)
