@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dglop.runtime.client import Client, ClientConfig
+from dglop.testing.plugin import memory_cluster
 from dglop.testing.scripted import ScriptedServer
 from dglop.testing.scripted_clock import EagerClock
 from dglop.testing.scripted_replies import answer, bookmark, event, status
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from dglop.testing.scripted import Exchange, Seen
+
+
+__all__ = ("api", "client", "clock", "memory_cluster", "server")
 
 
 class MemoryApi:

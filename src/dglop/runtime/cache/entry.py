@@ -92,7 +92,9 @@ class Cached:
     def to_dict(self) -> dict[str, Any]:
         """A copy as a wire dict, with apiVersion and kind."""
         wire: dict[str, Any] = msgspec.json.decode(self.raw)
-        return {"apiVersion": self.resource.api_version, "kind": self.resource.kind, **wire}
+        # Of metadata alone the server says that it is a PartialObjectMetadata.
+        head = {"apiVersion": self.resource.api_version, "kind": self.resource.kind}
+        return {**head, **wire, **head}
 
 
 class _Head(msgspec.Struct, gc=False):

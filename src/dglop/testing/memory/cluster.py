@@ -19,6 +19,7 @@ from dglop.testing.memory.transport import HOST, connect
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from dglop.runtime.cache import CacheOptions
     from dglop.runtime.client import Client
 
 __all__ = ("MemoryCluster",)
@@ -72,12 +73,18 @@ class MemoryCluster:
         """Install the CRDs of CustomResource classes."""
         await install_crds(self.client, kinds, self.clock)
 
-    def manager(self, settings: Settings | None = None, *, name: str = "test") -> Manager:
+    def manager(
+        self,
+        settings: Settings | None = None,
+        *,
+        name: str = "test",
+        cache: CacheOptions | None = None,
+    ) -> Manager:
         """A Manager on this cluster that is not started yet; by default it opens no port."""
         used = settings or Settings(metrics_bind="0", health_bind="0")
         # The client knows its own clock; the configuration only says what `namespace` means.
         config = ClientConfig(host=HOST)
-        return Manager(used, name=name, client=self.client, config=config, clock=self.clock)
+        return Manager(used, name=name, client=self.client, config=config, cache=cache, clock=self.clock)
 
     async def settle(self) -> None:
         """
