@@ -37,7 +37,9 @@ if TYPE_CHECKING:
         set_controller_reference,
         set_owner_reference,
     )
+    from dglop.runtime.cache import CacheOptions, KindOptions, Selection
     from dglop.runtime.client import Client, ClientConfig, FieldValidation, PatchType, retry_on_conflict
+    from dglop.runtime.cluster import Cluster
     from dglop.runtime.context import Context
     from dglop.runtime.controller import Controller
     from dglop.runtime.expectations import Expectations
@@ -53,9 +55,11 @@ __all__ = (
     "CEL",
     "AlreadyOwnedError",
     "ApiError",
+    "CacheOptions",
     "Channel",
     "Client",
     "ClientConfig",
+    "Cluster",
     "Column",
     "Condition",
     "ConfigError",
@@ -70,6 +74,7 @@ __all__ = (
     "FieldValidation",
     "Finalizers",
     "InvalidError",
+    "KindOptions",
     "ListMap",
     "ListSet",
     "Manager",
@@ -84,6 +89,7 @@ __all__ = (
     "Result",
     "Rule",
     "Scale",
+    "Selection",
     "Settings",
     "Spec",
     "Status",
@@ -131,6 +137,8 @@ _HOMES = {
         "set_owner_reference",
     ),
     "dglop.runtime.client": ("Client", "ClientConfig", "FieldValidation", "PatchType", "retry_on_conflict"),
+    "dglop.runtime.cache": ("CacheOptions", "KindOptions", "Selection"),
+    "dglop.runtime.cluster": ("Cluster",),
     "dglop.runtime.context": ("Context",),
     "dglop.runtime.controller": ("Controller",),
     "dglop.runtime.expectations": ("Expectations",),

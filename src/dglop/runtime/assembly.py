@@ -176,15 +176,15 @@ class Assembly:
         return [runnable for runnable, needs_leader in self._runnables if needs_leader is leader]
 
     def _limit(self, cluster: str, kind: Kind, labels: str, *, metadata_only: bool) -> None:
+        if cluster != HOME and cluster not in self.clusters:
+            raise ConfigError(f"the cluster {cluster} is not this manager's; make it with manager.cluster()")
         if not labels and not metadata_only:
             return
         if cluster == HOME:
             self.cache_options = self.cache_options.limited(kind, labels=labels, metadata_only=metadata_only)
-        elif cluster in self.clusters:
+        else:
             further = self.clusters[cluster]
             further.options = further.options.limited(kind, labels=labels, metadata_only=metadata_only)
-        else:
-            raise ConfigError(f"the cluster {cluster} is not this manager's; make it with manager.cluster()")
 
     def _free_name(self, name: str) -> str:
         if any(name == controller.name for controller in self.controllers):

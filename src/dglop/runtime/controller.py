@@ -83,6 +83,8 @@ class Controller(ControlLoop[Request], Generic[T]):
 
     def set_up(self, owns: Iterable[Kind | Owned], watches: Iterable[Source]) -> Self:
         """Look at all these, and then let a reconciler that has a `setup` add more."""
+        for cluster in self.clusters:
+            self._limit(cluster, self.kind, "", metadata_only=False)
         for owned in owns:
             self.own(owned)
         for watch in watches:

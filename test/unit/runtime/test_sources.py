@@ -129,9 +129,7 @@ async def test_what_comes_within_the_debounce_is_one_reconciliation_and_is_not_p
 ) -> None:
     calls = Calls()
     manager = cluster.manager()
-    manager.controller(
-        Greeting, calls, debounce=timedelta(seconds=10), predicates=[on_events(created=False)]
-    )
+    manager.controller(Greeting, calls, debounce=timedelta(seconds=10), predicates=[on_events(created=False)])
     async with manager:
         for number in range(4):
             await cluster.client.patch(Greeting, "a", "default", {"spec": {"times": 10 + number}})

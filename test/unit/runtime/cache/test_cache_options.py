@@ -27,13 +27,13 @@ def test_without_options_all_of_all_namespaces_is_kept() -> None:
         (CacheOptions(labels="all"), "all"),
         (CacheOptions(labels="all", namespaces={"n": Selection(labels="place")}), "place"),
         (
-            CacheOptions(namespaces={"n": Selection(labels="place")}, kinds={POD: KindOptions(labels="kind")}),
+            CacheOptions(
+                namespaces={"n": Selection(labels="place")}, kinds={POD: KindOptions(labels="kind")}
+            ),
             "kind",
         ),
         (
-            CacheOptions(
-                kinds={POD: KindOptions(labels="kind", namespaces={"n": Selection(labels="both")})}
-            ),
+            CacheOptions(kinds={POD: KindOptions(labels="kind", namespaces={"n": Selection(labels="both")})}),
             "both",
         ),
         (CacheOptions(labels="all", kinds={POD: KindOptions(labels="")}), ""),

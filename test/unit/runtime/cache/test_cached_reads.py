@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from kubernetes.aio.client import V1ConfigMap, V1Namespace, V1ObjectMeta, V1Pod, V1Secret
@@ -21,6 +21,10 @@ CONFIG_MAP = Resource("", "v1", "ConfigMap", "configmaps")
 async def put(cluster: MemoryCluster, name: str, namespace: str = "default", **labels: str) -> V1ConfigMap:
     metadata = V1ObjectMeta(name=name, namespace=namespace, labels=labels)
     return await cluster.client.create(V1ConfigMap(metadata=metadata, data={"k": "v", "big": "x" * 100}))
+
+
+def names(wires: list[dict[str, Any]]) -> list[str]:
+    return sorted(each["metadata"]["name"] for each in wires)
 
 
 def requests(cluster: MemoryCluster) -> int:
@@ -45,8 +49,9 @@ async def test_a_kind_is_cached_from_its_first_read_on(memory_cluster: MemoryClu
 async def test_what_was_read_may_be_changed_without_changing_the_cache(memory_cluster: MemoryCluster) -> None:
     await put(memory_cluster, "a")
     async with memory_cluster.manager() as manager:
-        (await manager.reader.get(V1ConfigMap, "a", "default")).data["k"] = "changed"
-        assert (await manager.reader.get(V1ConfigMap, "a", "default")).data["k"] == "v"
+        found = await manager.reader.get(CONFIG_MAP, "a", "default")
+        found["data"]["k"] = "changed"
+        assert (await manager.reader.get(CONFIG_MAP, "a", "default"))["data"]["k"] == "v"
 
 
 async def test_kinds_that_must_not_be_cached_are_read_from_the_server(memory_cluster: MemoryCluster) -> None:
@@ -66,7 +71,7 @@ async def test_a_reader_may_be_forbidden_to_cache_more_kinds(memory_cluster: Mem
     async with memory_cluster.manager(cache=CacheOptions(fail_on_missing=True)) as manager:
         with pytest.raises(CacheNotSyncedError, match="fail_on_missing"):
             await manager.reader.list(V1ConfigMap)
-        assert (await manager.reader.live.get(V1ConfigMap, "a", "default")).data["k"] == "v"
+        assert (await manager.reader.live.get(CONFIG_MAP, "a", "default"))["data"]["k"] == "v"
         await manager.cache.ensure(V1ConfigMap, 10)
         assert len(await manager.reader.list(V1ConfigMap)) == 1
 
@@ -102,15 +107,13 @@ async def test_each_namespace_and_the_rest_have_a_selection_of_their_own(
     await put(memory_cluster, "not", "free", app="x")
     options = CacheOptions(kinds={V1ConfigMap: KindOptions(namespaces=places)})
     async with memory_cluster.manager(cache=options) as manager:
-        found = await manager.reader.list(V1ConfigMap)
-        assert sorted(each.metadata.name for each in found) == ["rest", "seen"]
+        assert names(await manager.reader.list(CONFIG_MAP)) == ["rest", "seen"]
         await client.delete(V1ConfigMap, "seen", "few")
         await put(memory_cluster, "more", "few", app="x")
         memory_cluster.server.compact()
         memory_cluster.server.end_watches(expired=True)
         await memory_cluster.advance(60)
-        found = await manager.reader.list(V1ConfigMap)
-        assert sorted(each.metadata.name for each in found) == ["more", "rest"]
+        assert names(await manager.reader.list(CONFIG_MAP)) == ["more", "rest"]
 
 
 async def test_a_transform_is_applied_to_lists_and_events(memory_cluster: MemoryCluster) -> None:
