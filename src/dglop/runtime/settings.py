@@ -65,7 +65,7 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """The least serious messages to log."""
     graceful_shutdown_seconds: float = Field(30.0, ge=0)
-    """Seconds that work in progress gets to finish after SIGTERM."""
+    """Seconds that work in progress gets to finish after SIGTERM; inf is for ever."""
     cache_sync_seconds: float = Field(120.0, gt=0)
     """Seconds that the first lists may take before the program gives up."""
     cache_resync_seconds: float = Field(36_000.0, ge=0)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from dglop.errors import ConfigError
+from dglop.errors import ConfigError, DglopError
 from dglop.runtime.clock import SystemClock
 from dglop.runtime.election import LeaseRecord, LeaseTimes
 from dglop.runtime.leader import LeaderElector
@@ -48,12 +48,12 @@ class ThreadStore:
         return str(self.version)
 
 
-def elector(store, exits=None, open_store=None, times=PATIENT) -> LeaderElector:
+def elector(store, exits=None, open_store=None, times=PATIENT, clock=None) -> LeaderElector:
     return LeaderElector(
         open_store or store.open,
         "me",
         times,
-        clock=SystemClock(),
+        clock=clock or SystemClock(),
         log=make_log(level="error"),
         hard_exit=(exits if exits is not None else []).append,
     )
@@ -148,3 +148,42 @@ async def test_an_election_that_ends_by_a_defect_is_lost_and_not_silent(store):
     await leader.lost.wait()
     assert "KeyError('metadata')" in leader.reason
     await leader.stop()
+
+
+class HangingStore(ThreadStore):
+    """Says when a write that never ends has begun."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hung = threading.Event()
+
+    async def update(self, record, version):
+        if self.hangs:
+            self.hung.set()
+        return await super().update(record, version)
+
+
+class FastClock(SystemClock):
+    """A clock that a test puts forward."""
+
+    ahead = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.ahead
+
+
+async def test_a_leader_whose_lease_is_long_overdue_is_unhealthy():
+    store, clock = HangingStore(), FastClock()
+    leader = elector(store, clock=clock)
+    leader.start()
+    await leader.elected.wait()
+    store.hangs = True
+    await asyncio.to_thread(store.hung.wait)
+    leader.check()
+    clock.ahead = 79.0
+    leader.check()
+    assert not leader.holds()
+    clock.ahead = 81.0
+    with pytest.raises(DglopError, match="the lease is long overdue"):
+        leader.check()
+    await leader.stop(release=False)

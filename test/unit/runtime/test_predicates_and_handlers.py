@@ -21,6 +21,7 @@ from dglop.runtime.predicate import (
     generation_changed,
     has_labels,
     labels_changed,
+    matches_labels,
     negate,
     resource_version_changed,
 )
@@ -70,6 +71,36 @@ def test_labels_can_be_asked_for_by_value_or_by_key():
     assert has_labels({"app": "x", "role": None})(event)
     assert not has_labels({"app": "y"})(event)
     assert not has_labels({"other": None})(event)
+
+
+@pytest.mark.parametrize(
+    ("selector", "matches"),
+    [
+        ("app=x,tier in (a, b),!old", True),
+        ("app!=x", False),
+        ("app notin (y),gone notin (z)", True),
+        ("tier", True),
+        ("size>2", True),
+        ("size<2", False),
+        ({"app": "x", "tier": "a"}, True),
+        (
+            {"matchLabels": {"app": "x"}, "matchExpressions": [{"key": "old", "operator": "DoesNotExist"}]},
+            True,
+        ),
+        ({"matchExpressions": [{"key": "tier", "operator": "NotIn", "values": ["a"]}]}, False),
+        ("", True),
+    ],
+)
+def test_a_label_selector_is_read_as_kubectl_reads_it(selector, matches):
+    obj = pod(labels={"app": "x", "tier": "a", "size": "3"})
+    assert matches_labels(selector)(Created(obj)) is matches
+    assert matches_labels(selector)(Updated(pod(), obj)) is matches
+
+
+@pytest.mark.parametrize("selector", ["app in x", "size>big", "a b"])
+def test_what_is_no_label_selector_is_refused_where_it_is_written(selector):
+    with pytest.raises(ValueError, match=r"which is no label selector|must be an integer"):
+        matches_labels(selector)
 
 
 def test_predicates_combine():

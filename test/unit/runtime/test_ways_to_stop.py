@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long a Manager waits for its work, and what ends it in spite of that."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from dglop import Settings
+
+if TYPE_CHECKING:
+    from dglop.testing.memory import MemoryCluster
+
+# The process that is meant by the signals must be another one than that of the tests.
+PROGRAM = """
+import asyncio, os, signal, sys
+from dglop import ClientConfig, Manager, Settings
+
+class Stubborn:
+    async def run(self, stop):
+        os.kill(os.getpid(), signal.SIGTERM)
+        await stop.wait()
+        os.kill(os.getpid(), signal.SIGTERM)
+        await asyncio.Event().wait()
+
+manager = Manager(Settings(metrics_bind="0", health_bind="0"), config=ClientConfig(host="http://127.0.0.1:1"))
+manager.add(Stubborn())
+manager.main([])
+"""
+
+
+class Slow:
+    """A Runnable that ends when the test lets it, or is made to."""
+
+    def __init__(self) -> None:
+        self.started, self.may_end, self.told = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self.end = ""
+
+    async def run(self, stop: asyncio.Event) -> None:
+        self.started.set()
+        await stop.wait()
+        self.told.set()
+        try:
+            await self.may_end.wait()
+        except asyncio.CancelledError:
+            self.end = "cancelled"
+            raise
+        self.end = "by itself"
+
+
+def settings(seconds: float) -> Settings:
+    return Settings(metrics_bind="0", health_bind="0", graceful_shutdown_seconds=seconds)
+
+
+async def test_a_runnable_that_needs_long_may_have_for_ever(memory_cluster: MemoryCluster) -> None:
+    slow, manager = Slow(), memory_cluster.manager(settings(float("inf")))
+    manager.add(slow)
+    await manager.start()
+    await slow.started.wait()
+    stopping = asyncio.create_task(manager.stop())
+    await slow.told.wait()
+    assert not stopping.done()
+    slow.may_end.set()
+    await stopping
+    assert slow.end == "by itself"
+
+
+async def test_without_graceful_time_work_is_cancelled(memory_cluster: MemoryCluster) -> None:
+    slow, manager = Slow(), memory_cluster.manager(settings(0))
+    manager.add(slow)
+    await manager.start()
+    await slow.started.wait()
+    await manager.stop()
+    assert slow.end == "cancelled"
+
+
+def test_a_second_signal_ends_the_process_at_once() -> None:
+    path = os.pathsep.join(sys.path)
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1, ended.stderr
+    assert "on a second signal" in ended.stderr
+    assert signal.SIGTERM.name in ended.stderr
