@@ -43,7 +43,8 @@ def pip_version(text: str) -> str:
 
 def locked_requirements(uv: str) -> str:
     """The operator's dependencies as uv.lock has them, with hashes."""
-    argv = [uv, "export", "--frozen", "--quiet", "--no-dev", "--extra", "cli", "--no-emit-project"]
+    extras = ["--extra", "cli", "--extra", "tls"]  # tls: --metrics-secure may need a certificate of its own
+    argv = [uv, "export", "--frozen", "--quiet", "--no-dev", *extras, "--no-emit-project"]
     return output([*argv, "--no-header", "--no-annotate", "--project", str(ROOT)])
 
 

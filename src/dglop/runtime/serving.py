@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -136,7 +138,11 @@ class HTTPServer:
         host, port = self._address
         try:
             context = self._tls.context if self._tls else None
-            await web.TCPSite(self._runner, host, port, ssl_context=context).start()
+            if host is None and port == 0:
+                site: web.BaseSite = web.SockSite(self._runner, _free_everywhere(), ssl_context=context)
+            else:
+                site = web.TCPSite(self._runner, host, port, ssl_context=context)
+            await site.start()
         except OSError as error:
             await self.stop()
             raise ConfigError(
@@ -196,6 +202,14 @@ class HTTPServer:
                 return await route.handler(_plain(request, bytes(body)))
         except TimeoutError:
             return HttpResponse(503, "this took too long\n")
+
+
+def _free_everywhere() -> socket.socket:
+    """A socket on one free port of all addresses; asyncio would take one port for IPv4, another for IPv6."""
+    if socket.has_dualstack_ipv6():
+        with suppress(OSError):  # IPv6 may be known and yet turned off
+            return socket.create_server(("", 0), family=socket.AF_INET6, dualstack_ipv6=True)
+    return socket.create_server(("", 0))
 
 
 def _plain(request: web.Request, body: bytes) -> HttpRequest:

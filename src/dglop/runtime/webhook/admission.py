@@ -13,7 +13,7 @@ from dglop.runtime.client.convert import typed, wire_of
 from dglop.runtime.webhook.call import AdmissionContext, call_function
 from dglop.runtime.webhook.denied import DeniedError
 from dglop.runtime.webhook.jsonpatch import carry_over, json_patch
-from dglop.runtime.webhook.review import AdmissionResponse, denied
+from dglop.runtime.webhook.review import AdmissionResponse, refusal_of
 
 if TYPE_CHECKING:
     from dglop.runtime.api import Kind
@@ -41,8 +41,8 @@ Defaulter: TypeAlias = Callable[[T, AdmissionContext[T]], Awaitable[None] | None
 """
 Changes an object before it is stored, in memory, at its creation and at each update.
 
-It may be called again for the same request, so its changes must settle. Raising DeniedError refuses the
-request. Of a kind that is a Resource it gets the wire dict.
+It may be called again for the same request, so its changes must settle. Raising refuses the request. Of a
+kind that is a Resource it gets the wire dict.
 """
 
 
@@ -82,7 +82,8 @@ Validator: TypeAlias = (
     | ValidatesDelete[T]
 )
 """
-Refuses what must not be stored, by raising DeniedError; `ctx.warn` tells without refusing.
+Refuses what must not be stored, by raising DeniedError; `ctx.warn` tells without refusing. Any other error
+refuses too, as in controller-runtime: an ApiError in its own words, a bug as an internal error.
 
 A function is asked at creation and update, with what was stored before as `ctx.old`. An object is asked by
 the methods that it has: validate_create, validate_update, validate_delete.
@@ -118,14 +119,19 @@ async def admit(
     """
     Send *request* through *steps*; each sees what those before it made of the object.
 
-    The first one that raises DeniedError ends it. Any other error is the caller's to answer.
+    The first one that raises ends it: `refusal_of` says which answer an error is. Raises what is no answer.
     """
     admission = Admission(request, surroundings, copy.deepcopy(request.object))
     try:
         for step in steps:
             await step(admission)
-    except DeniedError as error:
-        return denied(error, request, warnings=admission.warnings)
+    except Exception as error:
+        refusal = refusal_of(error, request, warnings=admission.warnings)
+        if refusal is None:
+            raise
+        if not isinstance(error, DeniedError):
+            surroundings.log.warning("Webhook refused", error=f"{type(error).__name__}: {error}")
+        return refusal
     patch = json_patch(request.object, admission.obj) if request.object is not None else []
     return AdmissionResponse(patch=patch, warnings=admission.warnings, audit=admission.audits)
 

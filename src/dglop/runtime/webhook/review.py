@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from dglop.errors import SchemaError
+from dglop.errors import ApiError, CacheNotSyncedError, SchemaError
+from dglop.runtime.outcome import BUGS
+from dglop.runtime.webhook.denied import DeniedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from dglop.runtime.webhook.denied import DeniedError
 
 __all__ = (
     "AdmissionRequest",
@@ -25,6 +25,7 @@ __all__ = (
     "denied",
     "errored",
     "read_review",
+    "refusal_of",
     "write_review",
 )
 
@@ -127,6 +128,28 @@ def denied(
     return AdmissionResponse(
         False, error.message, error.code, error.reason, details=details, warnings=warnings
     )
+
+
+def refusal_of(
+    error: Exception, request: AdmissionRequest, *, warnings: Sequence[str] = ()
+) -> AdmissionResponse | None:
+    """
+    The answer that a function's error is; None if it says nothing about the request.
+
+    A bug says nothing, and neither does a Manager that is not ready yet.
+
+    These are controller-runtime's rules: a DeniedError, and an answer of the API server that the function
+    met with, keep their code; any other error is a Forbidden (403) with its text.
+    """
+    if isinstance(error, (*BUGS, CacheNotSyncedError)):
+        return None
+    if isinstance(error, DeniedError):
+        return denied(error, request, warnings=warnings)
+    if isinstance(error, ApiError) and error.status >= 400:
+        return AdmissionResponse(
+            False, error.message, error.status, error.reason, details=error.details, warnings=warnings
+        )
+    return AdmissionResponse(False, str(error) or type(error).__name__, 403, "Forbidden", warnings=warnings)
 
 
 def errored(message: str, *, code: int = 500) -> AdmissionResponse:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dglop.errors import DglopError
+from dglop.errors import ApiConnectionError, DglopError, InvalidError
 from dglop.runtime.log import make_log
 from dglop.runtime.metrics import Metrics
 from dglop.runtime.serving import HttpRequest
@@ -109,8 +109,33 @@ async def test_an_error_that_is_no_bug_is_not_counted_as_one(world):
         raise DglopError("the moon is full")
 
     response = await world.ask(validate, review())
-    assert response["status"]["message"] == "DglopError: the moon is full"
+    assert response["status"] == {"code": 403, "message": "the moon is full", "reason": "Forbidden"}
     assert world.count("controller_runtime_webhook_panics_total") == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (ValueError("odd"), {"code": 403, "message": "odd", "reason": "Forbidden"}),
+        (OSError(), {"code": 403, "message": "OSError", "reason": "Forbidden"}),
+        (
+            InvalidError(422, "Invalid", "no such queue", {"kind": "Queue"}),
+            {"code": 422, "message": "no such queue", "reason": "Invalid", "details": {"kind": "Queue"}},
+        ),
+        (
+            ApiConnectionError("nobody there", sent=False),
+            {"code": 403, "message": "ConnectionError: nobody there", "reason": "Forbidden"},
+        ),
+    ],
+    ids=["an error", "one without words", "an answer of the API server", "none of it"],
+)
+async def test_an_error_refuses_as_it_does_in_controller_runtime(world, error, status):
+    async def validate(obj, ctx):
+        ctx.warn("look out")
+        raise error
+
+    response = await world.ask(validate, review())
+    assert response == {"uid": "u", "allowed": False, "status": status, "warnings": ["look out"]}
 
 
 async def test_a_coroutine_that_hangs_is_answered_for_when_its_time_is_up(world):

@@ -90,6 +90,15 @@ async def started() -> AsyncIterator[list[WebhookServer]]:
         await server.stop()
 
 
+async def test_a_free_port_is_one_for_all_addresses(tmp_path, started):
+    world = World(tmp_path, bind=":0")
+    await world.server.start()
+    started.append(world.server)
+    assert len({address[1] for address in world.server._server._runner.addresses}) == 1
+    for _ in range(3):
+        await world.server.check()
+
+
 @pytest.mark.parametrize("bind", [":{}", "127.0.0.1:{}", "0.0.0.0:{}"])
 async def test_it_is_ready_from_the_moment_that_it_answers_until_it_stops(tmp_path, bind):
     with socket.create_server(("127.0.0.1", 0)) as free:
