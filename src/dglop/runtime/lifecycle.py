@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dglop.errors import DglopError, LeaderLostError
 from dglop.runtime.client import Client
+from dglop.runtime.consistency import ConsistencyCheck
 from dglop.runtime.election import LeaseTimes
 from dglop.runtime.environment import Environment
 from dglop.runtime.leader import KubeLeaseStore, LeaderElector
@@ -156,7 +157,18 @@ class Lifecycle:
                 everywhere.append(controller)
             elif controller.warm_up:
                 controller.begin()
-        return [LoopLag(manager.metrics, self._log), *everywhere, *manager.runnables(leader=False)]
+        always: list[Runnable] = [LoopLag(manager.metrics, self._log)]
+        if self._settings.cache_check_seconds:
+            always.append(
+                ConsistencyCheck(
+                    self._sites.all,
+                    self._settings.cache_check_seconds,
+                    clock=manager.clock,
+                    log=self._log,
+                    metrics=manager.metrics,
+                )
+            )
+        return [*always, *everywhere, *manager.runnables(leader=False)]
 
     def _leader_runnables(self) -> list[Runnable]:
         controllers = [each for each in self._manager.controllers if each.needs_leader]

@@ -158,6 +158,9 @@ class Metrics:
         )
         self.informer_relists = self.counter(f"{head}relists_total", "Full lists", "kind", "reason")
         self.informer_failures = self.counter(f"{head}failures_total", "Failed requests", "kind", "reason")
+        self.informer_inconsistencies = self.counter(
+            f"{head}inconsistencies_total", "Objects held otherwise than the API server has them", "kind"
+        )
         self.events_posted = self.counter("dglop_events_total", "Events by what became of them", "outcome")
         self.loop_lag = self.gauge("dglop_event_loop_lag_seconds", "How late the event loop's timer was last")
         self.loop_lag_max = self.gauge("dglop_event_loop_lag_max_seconds", "The latest it ever was")

@@ -70,6 +70,8 @@ class Settings(BaseSettings):
     """Seconds that the first lists may take before the program gives up."""
     cache_resync_seconds: float = Field(36_000.0, ge=0)
     """Seconds, a tenth more or less, after which every object is reconciled again unasked; 0 is never."""
+    cache_check_seconds: float = Field(0.0, ge=0)
+    """Seconds between two comparisons of the cache with the API server, to find defects; 0 is never."""
     install_crds: bool = False
     """Apply the CRDs of the program's own kinds at start, and the webhooks' configurations."""
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,6 +37,10 @@ class Scope:
         return self.namespace == namespace or (
             self.namespace is None and namespace not in self.except_namespaces
         )
+
+    def metadata(self) -> Scope:
+        """The same objects, without more than their metadata."""
+        return replace(self, metadata_only=True)
 
     def query(self, **more: str) -> dict[str, str]:
         others = [f"metadata.namespace!={each}" for each in self.except_namespaces]
