@@ -12,6 +12,7 @@ from dglop.runtime.api.ownership import check_owner, with_owner
 from dglop.runtime.claim import Claims, labels_match
 from dglop.runtime.client import PatchType
 from dglop.runtime.client.convert import typed, wire_of
+from dglop.runtime.ownwrites import written_of
 
 if TYPE_CHECKING:
     import builtins
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from dglop.runtime.environment import Site
     from dglop.runtime.events import EventType
     from dglop.runtime.log import Log
+    from dglop.runtime.ownwrites import Written
     from dglop.runtime.reader import Reader
     from dglop.runtime.reconcile import Request
 
@@ -74,6 +76,8 @@ class Context:
         """The version of the object that the reconciler knows, its own conditional writes included."""
         self._recorder = site.recorder
         self._clock = clock
+        self.writes: list[Written] = []
+        """What was written by `apply`, `create` and `patch` so far."""
         self._notes: list[_Note] = []
         self._callbacks: list[Callable[[], object]] = []
         self._loop = asyncio.get_running_loop()
@@ -122,12 +126,15 @@ class Context:
         """Make the fields that *obj* states so, creating it if need be; *owner* becomes its controller."""
         wire, client, resource = self._prepared(obj, owner)
         made = await client.apply(wire, field_manager=field_manager, resource=resource)
+        self._wrote(obj, made)
         return self._typed_as(obj, made)
 
     async def create(self, obj: T, *, owner: Any = None) -> T:
         """Create *obj*. Raises AlreadyExistsError if the name is taken."""
         wire, client, resource = self._prepared(obj, owner)
-        return self._typed_as(obj, await client.create(wire, resource=resource))
+        made = await client.create(wire, resource=resource)
+        self._wrote(obj, made)
+        return self._typed_as(obj, made)
 
     async def patch(
         self,
@@ -141,7 +148,10 @@ class Context:
     ) -> Any:
         """Patch an object; an explicit null removes a field."""
         place = self._namespace(kind, namespace)
-        return await self.client.patch(kind, name, place, body, how=how, subresource=subresource)
+        made = await self.client.patch(kind, name, place, body, how=how, subresource=subresource)
+        if subresource in (None, "status"):
+            self._wrote(kind, made)
+        return made
 
     async def delete(
         self,
@@ -195,6 +205,9 @@ class Context:
         notes, self._notes = self._notes, []
         for note in notes:
             self._record(note)
+
+    def _wrote(self, kind: Kind, made: Any) -> None:
+        self.writes.append(written_of(resource_of(kind), made))
 
     def _record(self, note: _Note) -> None:
         self._recorder.record(

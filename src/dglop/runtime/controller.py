@@ -39,12 +39,16 @@ class ControllerOptions(LoopOptions, total=False):
     Attributes
     ----------
         predicates: which events of the reconciled kind itself count.
+        sees_own_writes: an object is not reconciled again before the cache shows what its last reconciliation
+            wrote by `ctx.apply`, `ctx.create` and `ctx.patch`, of the kinds that are cached; after half a
+            minute it is all the same. Its own status and what is patched in it is always waited for.
         on_gone: is called with the request for an object that is no more.
         clusters: where the objects are; by default in the Manager's own cluster. With None for that one,
             `clusters=[None, west]` reconciles the objects of both.
     """
 
     predicates: Sequence[Predicate]
+    sees_own_writes: bool
     on_gone: Callable[[Request], object] | None
     clusters: Sequence[Cluster | None]
 
@@ -73,6 +77,7 @@ class Controller(ControlLoop[Request], Generic[T]):
         self.resource: Resource = resource_of(kind)
         self.on_gone = options.get("on_gone") or getattr(reconcile, "gone", None)
         self.on_unreadable = getattr(reconcile, "unreadable", None)
+        self.sees_own_writes = options.get("sees_own_writes", False)
         self._predicates = options.get("predicates", ())
         places = options.get("clusters") or (None,)
         self._clusters = tuple(dict.fromkeys(each.name if each else HOME for each in places))

@@ -11,7 +11,7 @@ from dglop.runtime.api import CustomResource, Status
 from dglop.runtime.difference import merge_difference
 from dglop.runtime.invoke import invoke
 from dglop.runtime.outcome import outcome_of_result
-from dglop.runtime.ownwrites import OwnWrites
+from dglop.runtime.ownwrites import OtherWrites, OwnWrites
 from dglop.runtime.reconcile import Request
 from dglop.runtime.statuswrite import write_status
 from dglop.runtime.worker import Worker
@@ -40,6 +40,7 @@ class ObjectWorker(Worker[Request], Generic[T]):
         super().__init__(controller, env)
         self._controller = controller
         self._own_writes = OwnWrites()
+        self._other_writes = OtherWrites()
         resource = controller.resource
         self._log = self._log.bind(controllerGroup=resource.group, controllerKind=resource.kind)
 
@@ -62,10 +63,18 @@ class ObjectWorker(Worker[Request], Generic[T]):
             log.debug("Waiting for the cache to show the last write")
             self._queue.add(request, after=STALE_RECHECK_SECONDS, priority=item.priority)
             return None
+        if self._other_writes.is_behind(request, cache, env.clock.monotonic()):
+            log.debug("Waiting for the cache to show what was written beside it")
+            self._queue.add(request, after=STALE_RECHECK_SECONDS, priority=item.priority)
+            return None
         version = cached.meta.resource_version
         ctx = self._context(request, log=log, reconcile_id=reconcile_id, resource_version=version)
         log.debug("Reconciling")
-        result = await self._call(cached, ctx)
+        try:
+            result = await self._call(cached, ctx)
+        finally:
+            if self._controller.sees_own_writes:
+                self._other_writes.wrote(request, ctx.writes, env.clock.monotonic())
         ctx.finish()
         return outcome_of_result(result)
 
@@ -110,6 +119,7 @@ class ObjectWorker(Worker[Request], Generic[T]):
 
     async def _gone(self, request: Request) -> None:
         self._own_writes.forget(request)
+        self._other_writes.forget(request)
         if self._controller.on_gone is not None:
             result = self._controller.on_gone(request)
             if inspect.isawaitable(result):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from dglop.runtime.api import Resource
     from dglop.runtime.api.resource import Kind
-    from dglop.runtime.cache import Cache, Cached
+    from dglop.runtime.cache import Cache, Cached, Informer
     from dglop.runtime.client import Client
 
 __all__ = ("Reader",)
@@ -40,16 +40,29 @@ class Reader:
         self._live_kinds = {resource_of(kind) for kind in cache.options.disable_for}
 
     @overload
-    async def get(self, kind: type[T], name: str, namespace: str | None = None) -> T: ...
+    async def get(
+        self, kind: type[T], name: str, namespace: str | None = None, *, at_least: str | None = None
+    ) -> T: ...
     @overload
-    async def get(self, kind: Resource | str, name: str, namespace: str | None = None) -> dict[str, Any]: ...
-    async def get(self, kind: Kind, name: str, namespace: str | None = None) -> Any:
-        """One object, by the rules of Client.get. Raises NotFoundError and CacheNotSyncedError."""
+    async def get(
+        self, kind: Resource | str, name: str, namespace: str | None = None, *, at_least: str | None = None
+    ) -> dict[str, Any]: ...
+    async def get(
+        self, kind: Kind, name: str, namespace: str | None = None, *, at_least: str | None = None
+    ) -> Any:
+        """
+        One object, by the rules of Client.get.
+
+        With *at_least*, the resourceVersion of a write to it or to another object of its kind, it waits until
+        the cache has come that far. Raises NotFoundError and CacheNotSyncedError.
+        """
         resource = await self.live.resource(kind)
         if resource in self._live_kinds:
             return await self.live.get(kind, name, namespace)
-        await self._synced(resource)
+        informer = await self._synced(resource)
         place = (namespace or self.live.namespace) if resource.namespaced else ""
+        if at_least is not None:
+            await informer.wait_shown(at_least, place, self._sync_seconds)
         cached = self._cache.get(resource, name, place)
         if cached is None:
             raise NotFoundError(
@@ -99,13 +112,13 @@ class Reader:
         found = self._cache.list(resource, namespace, index=index)
         return [_copy(each, kind) for each in found if is_meant(each.meta.labels)]
 
-    async def _synced(self, resource: Resource) -> None:
+    async def _synced(self, resource: Resource) -> Informer:
         if self._cache.options.fail_on_missing and not self._cache.holds(resource):
             raise CacheNotSyncedError(
                 f"{resource.group_resource} is not cached, and fail_on_missing forbids to begin with it; "
                 "have a controller watch it, or put it into disable_for"
             )
-        await self._cache.ensure(resource, self._sync_seconds)
+        return await self._cache.ensure(resource, self._sync_seconds)
 
 
 def _copy(cached: Cached, kind: Kind) -> Any:

@@ -13,6 +13,7 @@ from dglop.runtime.cache.delta import Delta, EventHandlerProtocol
 from dglop.runtime.cache.health import InformerHealth
 from dglop.runtime.cache.reflector_runner import ReflectorRunner
 from dglop.runtime.cache.scope import Scope
+from dglop.runtime.cache.shown import Shown
 from dglop.runtime.cache.store import Indexer, Store
 from dglop.runtime.clock import Clock, within
 
@@ -103,6 +104,24 @@ class Informer:
             await within(self._clock, seconds, self._synced.wait())
         except TimeoutError as problem:
             raise CacheNotSyncedError(f"not in sync within {seconds:g} s: {self.health}") from problem
+
+    def has_shown(self, version: str, namespace: str = "") -> bool:
+        """Whether what was written in a namespace as resourceVersion *version* is in the store by now.
+
+        True also where it never will be: for a namespace that is not looked at.
+        """
+        return all(sink.shown.has(version) for sink in self._sinks if sink.scope.covers(namespace))
+
+    async def wait_shown(self, version: str, namespace: str, seconds: float) -> None:
+        """Until `has_shown`. Raises CacheNotSyncedError when the time is up."""
+        for sink in self._sinks:
+            if sink.scope.covers(namespace):
+                try:
+                    await within(self._clock, seconds, sink.shown.wait(version))
+                except TimeoutError as problem:
+                    raise CacheNotSyncedError(
+                        f"{self.health.kind} was not shown at {version} within {seconds:g} s"
+                    ) from problem
 
     def add_handler(self, handler: EventHandlerProtocol) -> Registration:
         """Adds a handler; it is told of what is there already at once, as of the first list."""
@@ -234,11 +253,14 @@ class _ScopeSink:
     def __init__(self, informer: Informer, scope: Scope) -> None:
         self._informer = informer
         self.scope = scope
+        self.shown = Shown()
         self.is_whole = False
 
     async def replace(self, objects: Sequence[Cached]) -> None:
         informer = self._informer
         await informer.replace(objects, self.scope.covers, is_initial=not self.is_whole)
+        for obj in objects:
+            self.shown.see(obj.resource_version)
         self.is_whole = True
         informer.changed()
 
@@ -247,6 +269,7 @@ class _ScopeSink:
         for type_, obj in events:
             informer.counted(type_)
             deltas = informer.store.remove(obj) if type_ == "DELETED" else informer.store.put(obj)
+            self.shown.see(obj.resource_version)
             await informer.deliver(deltas, informer.registrations)
         informer.changed()
 
