@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from dglop.errors import CacheNotSyncedError, ConfigError
@@ -105,8 +104,8 @@ class Manager(Assembly):
 
     def home_options(self) -> CacheOptions:
         """What the cache of its own cluster keeps."""
-        names = self.settings.namespaces
-        return replace(self.cache_options, namespaces=names) if names else self.cache_options
+        options, names = self.cache_options, self.settings.namespaces
+        return options.only_in(names) if names else options
 
     def client_config(self) -> ClientConfig:
         return self._config or ClientConfig(kubeconfig=self.settings.kubeconfig or None)

@@ -83,6 +83,14 @@ def test_the_manifests_give_all_rights_to_one_account() -> None:
     ]
 
 
+def test_in_several_namespaces_the_rights_are_given_in_each() -> None:
+    manager = Manager(Settings(namespace="red, blue"), name="toys")
+    manager.controller(Toy, reconcile)
+    places = [each["metadata"]["namespace"] for each in manager.rights("system") if each["kind"] == "Role"]
+    assert places == ["red", "blue", "system"]
+    assert list(manager.home_options().namespaces) == ["red", "blue"]
+
+
 def test_declarations_are_found_on_functions_and_on_objects() -> None:
     assert declared_rules(Whole()) == (Rule.of(SECRET, "create"),)
     assert len(declared_rules(reconcile)) == 2

@@ -83,6 +83,12 @@ class CacheOptions(Selection):
         """What is said of one kind."""
         return next((each for kind, each in self.kinds.items() if resource_of(kind) == resource), _PLAIN)
 
+    def only_in(self, namespaces: Sequence[str]) -> CacheOptions:
+        """These options for some namespaces alone; what is said of one of them, or of the rest, holds on."""
+        known = _places(self.namespaces)
+        rest = known.get(ALL_NAMESPACES, Selection())
+        return replace(self, namespaces={name: known.get(name, rest) for name in namespaces})
+
     def limited(self, kind: Kind, *, labels: str = "", metadata_only: bool = False) -> CacheOptions:
         """These options with a kind limited further. Raises ConfigError for a second, other selector."""
         resource, known = resource_of(kind), self.of(resource_of(kind))

@@ -70,6 +70,15 @@ def test_all_other_namespaces_are_seen_without_those_that_are_named() -> None:
     )
 
 
+def test_a_program_limited_to_namespaces_keeps_what_is_said_of_them() -> None:
+    options = CacheOptions(
+        namespaces={"a": Selection(labels="app=a"), ALL_NAMESPACES: Selection(labels="app")}
+    )
+    only = options.only_in(("a", "c"))
+    assert [(each.namespace, each.labels) for each in scopes_of(POD, only)] == [("a", "app=a"), ("c", "app")]
+    assert [each.namespace for each in scopes_of(POD, CacheOptions().only_in(("a",)))] == ["a"]
+
+
 def test_a_kind_in_no_namespace_cannot_be_limited_to_one() -> None:
     with pytest.raises(ConfigError, match="nodes is in no namespace"):
         scopes_of(NODE, CacheOptions(kinds={NODE: KindOptions(namespaces=("a",))}))
