@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
+from dglop.errors import ConfigError
 from dglop.runtime.api import resource_of
 from dglop.runtime.controlloop import ControlLoop, LoopOptions
 from dglop.runtime.environment import HOME
@@ -103,12 +104,20 @@ class Controller(ControlLoop[Request], Generic[T]):
         """Reconcile the controlling owner of each changed object of a kind."""
         self.watch(watch_of(self.resource, owned if isinstance(owned, Owned) else Owned(owned)))
 
-    def kinds(self, cluster: str = HOME) -> list[Kind]:
-        """All kinds that this controller looks at in a cluster, its own first."""
-        kinds = super().kinds(cluster)
-        if cluster not in self.clusters:
-            return kinds
-        return list({resource_of(kind): kind for kind in (self.kind, *kinds)}.values())
+    def prepare(self, env: Environment) -> None:
+        """As for any controller. Raises ConfigError if no more than metadata is held of its own kind."""
+        super().prepare(env)
+        for cluster in self.clusters:
+            scopes = env.sites[cluster].cache.informer(self.kind).scopes
+            if isinstance(self.kind, type) and any(scope.metadata_only for scope in scopes):
+                raise ConfigError(
+                    f"of {self.resource.group_resource} only metadata is cached, so controller {self.name} "
+                    f"cannot give out a {self.kind.__name__}; give it the Resource, or cache all of it"
+                )
+
+    def _default_kinds(self, cluster: str) -> list[Kind]:
+        kinds = super()._default_kinds(cluster)
+        return [self.kind, *kinds] if cluster in self.clusters else kinds
 
     def _make_worker(self, env: Environment) -> ObjectWorker[T]:
         return ObjectWorker(self, env)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from dglop.runtime.api import Kind, Resource, Rule
-    from dglop.runtime.cache import Cached, EventHandlerProtocol, Informer, Registration
+    from dglop.runtime.cache import Cache, Cached, EventHandlerProtocol, Informer, Registration
     from dglop.runtime.clock import Clock
     from dglop.runtime.environment import Environment
     from dglop.runtime.metrics import Metrics
@@ -136,21 +136,21 @@ class ControlLoop(Generic[K]):
 
     def kinds(self, cluster: str = HOME) -> list[Kind]:
         """All kinds that this controller looks at in a cluster."""
-        kinds = [each.kind for each in self._watches if cluster in self._clusters_of(each)]
-        if cluster in self.clusters:
-            kinds += [kind for kind, _ in self._observers]
+        kinds = [*self._default_kinds(cluster), *(each.kind for each in self._choosy(cluster))]
         return list({resource_of(kind): kind for kind in kinds}.values())
 
     def prepare(self, env: Environment) -> None:
         """Have the caches hold what the controller will look at, whether or not this process leads."""
         self._env = env
+        for channel in self._channels:
+            channel.opened()
         for cluster, site in env.sites.items():
-            for kind in self.kinds(cluster):
+            for kind in self._default_kinds(cluster):
                 site.cache.informer(kind, indexers=self._indexes.get(resource_of(kind)))
-        for watch in self._watches:
-            if watch.informer is not None:
-                for cluster in self._clusters_of(watch):
-                    watch.informer(env.sites[cluster].cache)
+            for watch in self._choosy(cluster):
+                store = self._informer_of(watch, site.cache).store
+                for name, indexer in self._indexes.get(resource_of(watch.kind), {}).items():
+                    store.add_index(name, indexer)
 
     def begin(self) -> Worker[K]:
         """Let the caches' events fill the queue from now on; for warming up, and by `run` itself."""
@@ -168,8 +168,6 @@ class ControlLoop(Generic[K]):
         log = env.log.bind(controller=self.name)
         worker = self.begin()
         try:
-            for channel in self._channels:
-                channel.opened()
             await self._wait_synced(env, log)
             log.info("Started workers", workers=self.concurrency)
             async with asyncio.TaskGroup() as group:
@@ -205,7 +203,7 @@ class ControlLoop(Generic[K]):
         for watch in self._watches:
             for cluster in self._clusters_of(watch):
                 cache = env.sites[cluster].cache
-                informer = watch.informer(cache) if watch.informer else cache.informer(watch.kind)
+                informer = self._informer_of(watch, cache)
                 about = HOME if watch.cluster else cluster
                 found.append((informer, self._enqueuing(watch.handler, watch.predicates, about)))
         return found
@@ -218,6 +216,20 @@ class ControlLoop(Generic[K]):
             cluster=cluster,
             debounce=self._debounce,
         )
+
+    def _default_kinds(self, cluster: str) -> list[Kind]:
+        """The kinds of which it needs the informer that a cache has for each kind."""
+        kinds = [
+            each.kind for each in self._watches if cluster in self._clusters_of(each) and not each.informer
+        ]
+        return [*kinds, *(kind for kind, _ in self._observers)] if cluster in self.clusters else kinds
+
+    def _choosy(self, cluster: str) -> list[Watch]:
+        """The watches that choose an informer of their own."""
+        return [each for each in self._watches if each.informer and cluster in self._clusters_of(each)]
+
+    def _informer_of(self, watch: Watch, cache: Cache) -> Informer:
+        return watch.informer(cache) if watch.informer else cache.informer(watch.kind)
 
     def _clusters_of(self, watch: Watch) -> tuple[str, ...]:
         return (watch.cluster.name,) if watch.cluster else self.clusters

@@ -11,6 +11,8 @@ import pytest
 from kubernetes.aio.client import V1ConfigMap, V1ObjectMeta
 
 from dglop import Channel, Context, Owned, Request, Watch
+from dglop.errors import ConfigError
+from dglop.runtime.cache import CacheOptions, KindOptions
 from dglop.runtime.handler import mapped
 from dglop.runtime.predicate import generation_changed, labels_changed, on_events
 from test.unit.runtime.controller_world import Greeting, GreetingSpec
@@ -152,7 +154,31 @@ async def test_a_watch_may_choose_an_informer_of_its_own(cluster: MemoryCluster)
     manager.controller(Greeting, calls, predicates=[on_events(created=False)], watches=[chosen])
     async with manager:
         await cluster.settle()
-    assert calls.names == ["b"]
+        held = [
+            each.scopes[0].fields for each in manager.cache.informers if each.resource.kind == "ConfigMap"
+        ]
+    assert (calls.names, held) == (["b"], ["metadata.name=second"])
+
+
+async def test_a_typed_controller_cannot_live_on_metadata_and_one_of_dicts_can(
+    cluster: MemoryCluster,
+) -> None:
+    options = CacheOptions(kinds={Greeting: KindOptions(metadata_only=True)})
+    manager = cluster.manager(cache=options)
+    manager.controller(Greeting, Calls())
+    with pytest.raises(ConfigError, match=r"of greetings.example.dev only metadata is cached"):
+        await manager.start()
+    seen: list[str] = []
+
+    async def reconcile(wire: dict[str, Any], ctx: Context) -> None:
+        seen.append(f"{wire['kind']} {wire['metadata']['name']} {'spec' in wire}")
+
+    manager = cluster.manager(cache=options)
+    resource: Any = Greeting.resource
+    manager.controller(resource, reconcile)
+    async with manager:
+        await cluster.settle()
+    assert seen == ["Greeting a False", "Greeting b False"]
 
 
 async def test_owned_objects_may_be_known_by_their_metadata_alone(cluster: MemoryCluster) -> None:

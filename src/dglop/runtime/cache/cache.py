@@ -12,7 +12,7 @@ from dglop.runtime.api.resource import Kind, Resource, resource_of
 from dglop.runtime.cache.entry import Cached
 from dglop.runtime.cache.informer import Informer
 from dglop.runtime.cache.options import CacheOptions, scopes_of
-from dglop.runtime.cache.reflector_runner import ReflectorRunner, Sink
+from dglop.runtime.cache.reflector_runner import ReflectorRunner
 from dglop.runtime.clock import Clock, SystemClock
 from dglop.runtime.log import Log, make_log
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from dglop.runtime.cache.metrics import CacheMetrics
     from dglop.runtime.cache.scope import Limits, Scope
+    from dglop.runtime.cache.sink import Sink
     from dglop.runtime.cache.store import Indexer
     from dglop.runtime.client.client import Client
 

@@ -12,7 +12,7 @@ from dglop.runtime.api.resource import Kind, Resource
 from dglop.runtime.cache.meta import Meta, WireMeta, meta_of, read_meta
 from dglop.runtime.client.convert import decode, typed
 
-__all__ = ("Cached", "Key", "read_object")
+__all__ = ("Cached", "Key", "PartialCached", "read_object")
 
 Key = tuple[str, str]
 """Namespace ("" for cluster scope) and name."""
@@ -95,6 +95,21 @@ class Cached:
         # Of metadata alone the server says that it is a PartialObjectMetadata.
         head = {"apiVersion": self.resource.api_version, "kind": self.resource.kind}
         return {**head, **wire, **head}
+
+
+class PartialCached(Cached):
+    """An object of which only the metadata was asked for."""
+
+    __slots__ = ()
+
+    def to(self, kind: Kind) -> Any:
+        """A copy as a wire dict, for a Resource. Raises SchemaError for a type: it would look empty."""
+        if isinstance(kind, Resource):
+            return self.to_dict()
+        raise SchemaError(
+            f"of {self!r} only metadata is cached, which is no {kind.__name__}; "
+            "look at its `meta`, or read it with ctx.client.get"
+        )
 
 
 class _Head(msgspec.Struct, gc=False):

@@ -7,12 +7,12 @@ import asyncio
 import random
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from dglop.errors import ApiError, DglopError, ServerError
-from dglop.runtime.cache.entry import Cached, read_object
+from dglop.runtime.cache.entry import Cached, PartialCached, read_object
 from dglop.runtime.cache.reflector import (
     Action,
     Listed,
@@ -36,34 +36,16 @@ from dglop.runtime.client.convert import Page
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
+    from dglop.runtime.cache.sink import Sink
     from dglop.runtime.client.client import Client
     from dglop.runtime.clock import Clock
 
-__all__ = ("ReflectorRunner", "Sink")
+__all__ = ("ReflectorRunner",)
 
 _CHUNK = 500
 _LIST_SECONDS = 120.0
 _REMIND_SECONDS = 10.0
 _INITIAL_END = "k8s.io/initial-events-end"
-
-
-class Sink(Protocol):
-    """Where a reflector puts what it sees."""
-
-    async def replace(self, objects: Sequence[Cached]) -> None: ...
-
-    async def events(self, events: Sequence[tuple[str, Cached]]) -> None: ...
-
-    def alive(self) -> None:
-        """Something came from the server."""
-
-    def failed(self, error: DglopError) -> None: ...
-
-    def restarting(self, reason: str) -> None:
-        """The whole state will be read again."""
-
-    def awaiting(self, seconds: float) -> None:
-        """For so long the initial events of a watch have not ended."""
 
 
 @dataclass(slots=True)
@@ -184,6 +166,8 @@ class ReflectorRunner:
                 raise _not_json(bytes(raw), problem) from problem
 
     def _kept(self, obj: Cached) -> Cached:
+        if self._scope.metadata_only:
+            return PartialCached(obj.raw, obj.meta, obj.resource)
         return obj if self._scope.transform is None else transformed(obj, self._scope.transform)
 
     async def _watch(self, action: StreamAction) -> StreamEnded:

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from kubernetes.aio.client import V1ConfigMap, V1Namespace, V1ObjectMeta, V1Pod, V1Secret
 
-from dglop.errors import CacheNotSyncedError, NotFoundError
+from dglop.errors import CacheNotSyncedError, NotFoundError, SchemaError
 from dglop.runtime.api import Resource
 from dglop.runtime.cache import ALL_NAMESPACES, CacheOptions, KindOptions, Selection, without
 
@@ -135,6 +136,28 @@ async def test_metadata_alone_may_be_kept(memory_cluster: MemoryCluster) -> None
         assert cached.meta.labels == {"app": "x"}
         wire = cached.to_dict()
         assert (wire["kind"], wire["apiVersion"], "data" in wire) == ("ConfigMap", "v1", False)
+        assert await manager.reader.get(CONFIG_MAP, "a", "default") == wire
+        with pytest.raises(SchemaError, match="only metadata is cached, which is no V1ConfigMap"):
+            await manager.reader.get(V1ConfigMap, "a", "default")
+
+
+async def test_a_transform_that_raises_ends_the_manager_since_an_object_would_be_missing(
+    memory_cluster: MemoryCluster,
+) -> None:
+    def transform(wire: dict[str, Any]) -> dict[str, Any]:
+        if wire["metadata"]["name"] == "odd":
+            raise ArithmeticError("what is this?")
+        return wire
+
+    options = CacheOptions(kinds={V1ConfigMap: KindOptions(transform=transform)})
+    manager = memory_cluster.manager(cache=options)
+    running = asyncio.create_task(manager.run())
+    await memory_cluster.settle()
+    await manager.cache.ensure(V1ConfigMap, 10)
+    await put(memory_cluster, "odd")
+    with pytest.raises(ExceptionGroup) as failure:
+        await running
+    assert failure.group_contains(ArithmeticError, match="what is this")
 
 
 async def test_a_kind_may_have_a_resync_of_its_own(memory_cluster: MemoryCluster) -> None:
