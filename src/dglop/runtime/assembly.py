@@ -44,11 +44,11 @@ class Assembly:
         self.metrics = metrics
         self.controllers: list[ControlLoop[Any]] = []
         self.clusters: dict[str, Cluster] = {}
-        self.cache_options = cache or CacheOptions()
+        self.cache_options: CacheOptions = cache or CacheOptions()
         self.preparations: list[Callable[[Client], Awaitable[None]]] = []
         self.live_checks: dict[str, Check] = {}
         self.ready_checks: dict[str, Check] = {}
-        self.webhooks = Webhooks()
+        self.webhooks: Webhooks = Webhooks()
         """What was registered with `webhook` and `conversion`; it makes the manifests, too."""
         self._runnables: list[tuple[Runnable, bool]] = []
         self._is_closed = False

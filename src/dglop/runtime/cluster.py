@@ -39,7 +39,7 @@ class Cluster:
         self.name = name
         self.config = config
         self.given_client = client
-        self.options = cache or CacheOptions()
+        self.options: CacheOptions = cache or CacheOptions()
         self._site: Site | None = None
 
     def __repr__(self) -> str:

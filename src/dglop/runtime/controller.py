@@ -11,15 +11,18 @@ from dglop.runtime.controlloop import ControlLoop, LoopOptions
 from dglop.runtime.environment import HOME
 from dglop.runtime.handler import for_object
 from dglop.runtime.objectworker import ObjectWorker
-from dglop.runtime.reconcile import Request
+from dglop.runtime.reconcile import Request, Result
 from dglop.runtime.source import Owned, watch_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
+    from dglop.errors import SchemaError
     from dglop.runtime.api import Kind, Resource
+    from dglop.runtime.cache import Cached
     from dglop.runtime.clock import Clock
     from dglop.runtime.cluster import Cluster
+    from dglop.runtime.context import Context
     from dglop.runtime.controlloop import Hearing, Limit
     from dglop.runtime.environment import Environment
     from dglop.runtime.invoke import Reconciler
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     from dglop.runtime.predicate import Predicate
     from dglop.runtime.source import Source
     from dglop.runtime.worker import Worker
+
+    Unreadable = Callable[[Cached, SchemaError, Context], Awaitable[Result | None]]
 
 __all__ = ("Controller", "ControllerOptions")
 
@@ -76,9 +81,10 @@ class Controller(ControlLoop[Request], Generic[T]):
         super().__init__(name, reconcile, clock=clock, metrics=metrics, limit=limit, options=options)
         self.kind = kind
         self.resource: Resource = resource_of(kind)
-        self.on_gone = options.get("on_gone") or getattr(reconcile, "gone", None)
-        self.on_unreadable = getattr(reconcile, "unreadable", None)
-        self.sees_own_writes = options.get("sees_own_writes", False)
+        gone = options.get("on_gone") or getattr(reconcile, "gone", None)
+        self.on_gone: Callable[[Request], object] | None = gone
+        self.on_unreadable: Unreadable | None = getattr(reconcile, "unreadable", None)
+        self.sees_own_writes: bool = options.get("sees_own_writes", False)
         self._predicates = options.get("predicates", ())
         places = options.get("clusters") or (None,)
         self._clusters = tuple(dict.fromkeys(each.name if each else HOME for each in places))

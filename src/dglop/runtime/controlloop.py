@@ -78,14 +78,14 @@ class ControlLoop(Generic[K]):
         self, name: str, reconcile: Any, *, clock: Clock, metrics: Metrics, limit: Limit, options: LoopOptions
     ) -> None:
         self.name = name
-        self.reconcile = reconcile
+        self.reconcile: Any = reconcile
         self.clock = clock
         self.metrics = metrics
-        self.concurrency = options.get("concurrency", 1)
-        self.reconcile_timeout = options.get("reconcile_timeout")
-        self.rules = tuple(options.get("rules", ()))
-        self.needs_leader = options.get("needs_leader", True)
-        self.warm_up = options.get("warm_up", False)
+        self.concurrency: int = options.get("concurrency", 1)
+        self.reconcile_timeout: timedelta | None = options.get("reconcile_timeout")
+        self.rules: tuple[Rule, ...] = tuple(options.get("rules", ()))
+        self.needs_leader: bool = options.get("needs_leader", True)
+        self.warm_up: bool = options.get("warm_up", False)
         queue_metrics = metrics.queue(name)
         queue_metrics.observe_work(self._work_in_progress)
         self.queue: WorkQueue[K] = WorkQueue(

@@ -62,7 +62,7 @@ class Manager(Assembly):
         hard_exit: Callable[[int], None] = exit_now,
     ) -> None:
         super().__init__(clock=clock or SystemClock(), metrics=metrics or Metrics(), cache=cache)
-        self.settings = settings or Settings.from_environment()
+        self.settings: Settings = settings or Settings.from_environment()
         self.name = name
         self.log: Log = log or make_log(format_=self.settings.log_format, level=self.settings.log_level)
         self.new_id = new_id
@@ -70,7 +70,7 @@ class Manager(Assembly):
         self.given_client = client
         self.ports: dict[str, int | None] = {}
         """The ports that the servers `metrics`, `health`, `debug` and `webhook` listen on."""
-        self.elected = asyncio.Event()
+        self.elected: asyncio.Event = asyncio.Event()
         """Set while this process leads; never without leader election."""
         self._config = config
         self._life: Lifecycle | None = None

@@ -55,7 +55,7 @@ class Cache:
         jitter: Callable[[], float] = random.random,
         place: str = "",
     ) -> None:
-        self.options = options or CacheOptions()
+        self.options: CacheOptions = options or CacheOptions()
         self._client = client
         self._place = place
         self._metrics = metrics

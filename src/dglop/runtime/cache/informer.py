@@ -37,7 +37,7 @@ class Registration:
     def __init__(self, informer: Informer, handler: EventHandlerProtocol) -> None:
         self.informer = informer
         self.handler = handler
-        self.is_removed = False
+        self.is_removed: bool = False
         self._is_behind = not informer.has_synced()
 
     def has_synced(self) -> bool:
@@ -71,11 +71,10 @@ class Informer:
         jitter: Callable[[], float] = random.random,
         place: str = "",
     ) -> None:
-        self.scopes = tuple(scopes)
-        self.store = Store(indexers)
-        self.health = InformerHealth(
-            f"{place}:{self.resource.group_resource}" if place else self.resource.group_resource
-        )
+        self.scopes: tuple[Scope, ...] = tuple(scopes)
+        self.store: Store = Store(indexers)
+        name = self.resource.group_resource
+        self.health: InformerHealth = InformerHealth(f"{place}:{name}" if place else name)
         self._clock = clock
         self._metrics = metrics
         self._log = log.bind(kind=self.health.kind)
