@@ -66,7 +66,7 @@ class Assembly:
         """Have *reconcile* called for each object of *kind*, and again when what it owns or watches changes.
 
         ControllerOptions and LoopOptions say what the other options mean. Raises ConfigError if the name,
-        which labels metrics, is taken.
+        which labels metrics, is taken, and TypeError for an option that there is not.
         """
         self._only_before_start()
         controller = Controller(

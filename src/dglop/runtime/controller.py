@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, Self, TypeVar
 
 from dglop.errors import ConfigError
 from dglop.runtime.api import resource_of
@@ -66,6 +66,8 @@ class Controller(ControlLoop[Request], Generic[T]):
     Guarantees: level-based and deduplicated; one worker a key; status is written once, after the reconciler
     returned, and events follow it; an object older than the controller's own last write is not handed out.
     """
+
+    option_names: ClassVar[frozenset[str]] = ControllerOptions.__optional_keys__
 
     def __init__(
         self,

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypedDict, TypeVar
 
-from dglop.errors import CacheNotSyncedError
+from dglop.errors import CacheNotSyncedError, ConfigError
 from dglop.runtime.api import resource_of
 from dglop.runtime.enqueue import EnqueueHandler
 from dglop.runtime.environment import HOME
@@ -74,14 +74,23 @@ class LoopOptions(TypedDict, total=False):
 class ControlLoop(Generic[K]):
     """A queue of keys, what fills it, and how many workers empty it. Strictly for controllers."""
 
+    option_names: ClassVar[frozenset[str]] = LoopOptions.__optional_keys__
+    """What may be said of it by keyword; a type checker knows, but not everyone asks one."""
+
     def __init__(
         self, name: str, reconcile: Any, *, clock: Clock, metrics: Metrics, limit: Limit, options: LoopOptions
     ) -> None:
+        unknown = sorted(options.keys() - self.option_names)
+        if unknown:
+            known = ", ".join(sorted(self.option_names))
+            raise TypeError(f"controller {name} has no option {', '.join(unknown)}; there are {known}")
         self.name = name
         self.reconcile: Any = reconcile
         self.clock = clock
         self.metrics = metrics
         self.concurrency: int = options.get("concurrency", 1)
+        if self.concurrency < 1:
+            raise ConfigError(f"controller {name} needs a concurrency of 1 or more, not {self.concurrency}")
         self.reconcile_timeout: timedelta | None = options.get("reconcile_timeout")
         self.rules: tuple[Rule, ...] = tuple(options.get("rules", ()))
         self.needs_leader: bool = options.get("needs_leader", True)

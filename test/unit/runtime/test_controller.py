@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from kubernetes.aio.client import V1ConfigMap, V1ObjectMeta
@@ -232,3 +233,21 @@ async def test_two_controllers_of_one_name_are_refused():
     manager.controller(Greeting, lambda obj, ctx: None)
     with pytest.raises(ConfigError, match="another name"):
         manager.controller(Greeting, lambda obj, ctx: None)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"concurency": 4}, TypeError, "has no option concurency; there are clusters, concurrency, "),
+        ({"concurrency": 0}, ConfigError, "needs a concurrency of 1 or more, not 0"),
+    ],
+)
+async def test_an_option_that_is_misspelt_or_senseless_is_refused(api, options, error, text):
+    with pytest.raises(error, match=text):
+        make_manager(api).controller(Greeting, print, **options)
+
+
+async def test_a_controller_of_keys_has_no_option_that_is_about_objects(api):
+    options: dict[str, Any] = {"predicates": []}
+    with pytest.raises(TypeError, match="has no option predicates"):
+        make_manager(api).keys("numbers", print, watches=[], **options)

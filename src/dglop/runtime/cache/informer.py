@@ -255,11 +255,10 @@ class _ScopeSink:
         self.shown = Shown()
         self.is_whole = False
 
-    async def replace(self, objects: Sequence[Cached]) -> None:
+    async def replace(self, objects: Sequence[Cached], version: str) -> None:
         informer = self._informer
         await informer.replace(objects, self.scope.covers, is_initial=not self.is_whole)
-        for obj in objects:
-            self.shown.see(obj.resource_version)
+        self.shown.see(version)
         self.is_whole = True
         informer.changed()
 

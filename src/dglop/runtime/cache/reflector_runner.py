@@ -139,7 +139,7 @@ class ReflectorRunner:
             query.pop("resourceVersion", None)  # the token says it; both are refused
         if not rv:
             return ListFailed(ServerError(200, "NotAList", "the list has no resourceVersion"), action)
-        await self._sink.replace(objects)
+        await self._sink.replace(objects, rv)
         return Listed(rv, is_paged)
 
     async def _page(self, query: dict[str, str]) -> Page:
@@ -214,7 +214,7 @@ class ReflectorRunner:
                     # Initial events come unordered, so only this version stands for all of them.
                     progress.rv, progress.is_whole = mark.resource_version or "", True
                     objects, progress.fresh = list(progress.fresh.values()), {}
-                    await self._sink.replace(objects)
+                    await self._sink.replace(objects, progress.rv)
                 elif mark is not None and progress.is_whole:
                     progress.rv = newer(progress.rv, mark.resource_version or "")
         finally:

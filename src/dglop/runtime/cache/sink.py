@@ -17,7 +17,8 @@ __all__ = ("Sink",)
 class Sink(Protocol):
     """Where a reflector puts what it sees."""
 
-    async def replace(self, objects: Sequence[Cached]) -> None: ...
+    async def replace(self, objects: Sequence[Cached], version: str) -> None:
+        """The whole state as of *version*."""
 
     async def events(self, events: Sequence[tuple[str, Cached]]) -> None: ...
 
