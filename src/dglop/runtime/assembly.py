@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from dglop.errors import ConfigError
 from dglop.runtime.api import resource_of
@@ -13,9 +13,11 @@ from dglop.runtime.cluster import Cluster
 from dglop.runtime.controller import Controller, ControllerOptions
 from dglop.runtime.environment import HOME
 from dglop.runtime.keycontroller import KeyController
+from dglop.runtime.runnable import Runnable, RunnableFunction
 from dglop.runtime.webhook import Webhooks
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Awaitable, Callable, Sequence
 
     from dglop.runtime.api import Kind, Resource
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from dglop.runtime.invoke import Reconciler
     from dglop.runtime.keycontroller import KeyReconciler
     from dglop.runtime.metrics import Metrics
-    from dglop.runtime.runnable import Runnable
     from dglop.runtime.source import Owned, Source
     from dglop.runtime.webhook import Defaulter, HookOptions, Spoke, Validator
 
@@ -39,7 +40,9 @@ K = TypeVar("K", bound=Hashable)
 class Assembly:
     """The part of a Manager that takes controllers, webhooks, clusters and runnables; strictly for it."""
 
-    def __init__(self, *, clock: Clock, metrics: Metrics, cache: CacheOptions | None) -> None:
+    def __init__(
+        self, *, clock: Clock, metrics: Metrics, cache: CacheOptions | None, controllers: LoopOptions | None
+    ) -> None:
         self.clock = clock
         self.metrics = metrics
         self.controllers: list[ControlLoop[Any]] = []
@@ -50,6 +53,7 @@ class Assembly:
         self.ready_checks: dict[str, Check] = {}
         self.webhooks: Webhooks = Webhooks()
         """What was registered with `webhook` and `conversion`; it makes the manifests, too."""
+        self._loop_defaults: LoopOptions = controllers or {}
         self._runnables: list[tuple[Runnable, bool]] = []
         self._is_closed = False
 
@@ -76,7 +80,7 @@ class Assembly:
             clock=self.clock,
             metrics=self.metrics,
             limit=self._limit,
-            options=options,
+            options=cast("ControllerOptions", {**self._loop_defaults, **options}),
         )
         self.controllers.append(controller)
         return controller.set_up(owns, watches)
@@ -102,7 +106,7 @@ class Assembly:
             clock=self.clock,
             metrics=self.metrics,
             limit=self._limit,
-            options=options,
+            options=cast("LoopOptions", {**self._loop_defaults, **options}),
         )
         self.controllers.append(controller)
         for watch in watches:
@@ -153,10 +157,17 @@ class Assembly:
         self._only_before_start()
         self.webhooks.conversion(hub, *spokes)
 
-    def add(self, runnable: Runnable, *, needs_leader: bool = True) -> None:
-        """Run *runnable* too; with *needs_leader* only while this process leads."""
+    def add(
+        self, runnable: Runnable | Callable[[asyncio.Event], Awaitable[None]], *, needs_leader: bool = True
+    ) -> None:
+        """
+        Run *runnable* too, or a coroutine function that ends when the event that it gets is set.
+
+        With *needs_leader* it runs only while this process leads.
+        """
         self._only_before_start()
-        self._runnables.append((runnable, needs_leader))
+        added = runnable if isinstance(runnable, Runnable) else RunnableFunction(runnable)
+        self._runnables.append((added, needs_leader))
 
     def on_start(self, prepare: Callable[[Client], Awaitable[None]]) -> None:
         """Have *prepare* awaited at start, before caches and controllers, on every replica."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dglop.runtime.client import Client
     from dglop.runtime.clock import Clock
     from dglop.runtime.cluster import Cluster
+    from dglop.runtime.controlloop import LoopOptions
     from dglop.runtime.environment import Site
     from dglop.runtime.events import EventRecorder
     from dglop.runtime.log import Log
@@ -41,7 +42,8 @@ class Manager(Assembly):
     """
     The owner of a client, a cache, controllers, servers, metrics and a log.
 
-    *cache* says what the cache keeps; `--namespace` goes before the namespaces in it.
+    *cache* says what the cache keeps; `--namespace` goes before the namespaces in it. *controllers* is what
+    holds for every controller that does not say otherwise, such as {"concurrency": 4}.
 
     Nothing of it is global, and making one does no I/O, so several can live in one process. Run it as a
     program with `main`, inside another one with `await run()`, in a test with `async with manager:`.
@@ -55,13 +57,19 @@ class Manager(Assembly):
         client: Client | None = None,
         config: ClientConfig | None = None,
         cache: CacheOptions | None = None,
+        controllers: LoopOptions | None = None,
         clock: Clock | None = None,
         metrics: Metrics | None = None,
         log: Log = None,
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
         hard_exit: Callable[[int], None] = exit_now,
     ) -> None:
-        super().__init__(clock=clock or SystemClock(), metrics=metrics or Metrics(), cache=cache)
+        super().__init__(
+            clock=clock or SystemClock(),
+            metrics=metrics or Metrics(),
+            cache=cache,
+            controllers=controllers,
+        )
         self.settings: Settings = settings or Settings.from_environment()
         self.name = name
         self.log: Log = log or make_log(format_=self.settings.log_format, level=self.settings.log_level)

@@ -7,11 +7,11 @@ import asyncio
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from dglop.runtime.log import Log
 
-__all__ = ("Runnable", "RunnableGroup")
+__all__ = ("Runnable", "RunnableFunction", "RunnableGroup")
 
 
 @runtime_checkable
@@ -21,6 +21,17 @@ class Runnable(Protocol):
     async def run(self, stop: asyncio.Event) -> None:
         """Run until *stop* is set; an earlier return is fine, an exception ends the Manager."""
         ...
+
+
+class RunnableFunction:
+    """A coroutine function as a Runnable: it is called with *stop*."""
+
+    def __init__(self, function: Callable[[asyncio.Event], Awaitable[None]]) -> None:
+        self.name: str = getattr(function, "__name__", type(function).__name__)
+        self._function = function
+
+    async def run(self, stop: asyncio.Event) -> None:
+        await self._function(stop)
 
 
 class RunnableGroup:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from kubernetes.aio.client import V1ConfigMap, V1ObjectMeta
@@ -17,6 +17,9 @@ from dglop.runtime.log import make_log
 from dglop.runtime.queue import ExponentialBackoff, MaxOf, TokenBucket
 from dglop.testing.clock import ManualClock
 from test.unit.runtime.controller_world import PATH, Greeting, greeting, make_manager, settled, value
+
+if TYPE_CHECKING:
+    from dglop.runtime.controlloop import LoopOptions
 
 pytestmark = pytest.mark.scripted
 
@@ -245,6 +248,16 @@ async def test_two_controllers_of_one_name_are_refused():
 async def test_an_option_that_is_misspelt_or_senseless_is_refused(api, options, error, text):
     with pytest.raises(error, match=text):
         make_manager(api).controller(Greeting, print, **options)
+
+
+async def test_what_is_said_of_all_controllers_holds_unless_one_says_otherwise(api):
+    defaults: LoopOptions = {"concurrency": 4, "reconcile_timeout": timedelta(seconds=9)}
+    manager = Manager(Settings(), config=api.config, controllers=defaults)
+    plain = manager.controller(Greeting, print, name="plain")
+    other = manager.controller(Greeting, print, name="other", concurrency=2)
+    keys = manager.keys("keys", print, watches=[])
+    assert [each.concurrency for each in (plain, other, keys)] == [4, 2, 4]
+    assert {each.reconcile_timeout for each in (plain, other, keys)} == {timedelta(seconds=9)}
 
 
 async def test_a_controller_of_keys_has_no_option_that_is_about_objects(api):

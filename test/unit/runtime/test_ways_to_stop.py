@@ -78,6 +78,24 @@ async def test_without_graceful_time_work_is_cancelled(memory_cluster: MemoryClu
     assert slow.end == "cancelled"
 
 
+async def test_a_function_runs_beside_the_controllers_until_it_is_told_to_stop(
+    memory_cluster: MemoryCluster,
+) -> None:
+    notes: list[str] = []
+
+    async def beside(stop: asyncio.Event) -> None:
+        notes.append("began")
+        await stop.wait()
+        notes.append("ended")
+
+    manager = memory_cluster.manager()
+    manager.add(beside, needs_leader=False)
+    async with manager:
+        await memory_cluster.settle()
+        assert notes == ["began"]
+    assert notes == ["began", "ended"]
+
+
 def test_a_second_signal_ends_the_process_at_once() -> None:
     path = os.pathsep.join(sys.path)
     ended = subprocess.run(
