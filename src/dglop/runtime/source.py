@@ -28,7 +28,11 @@ class Enqueue(Protocol):
     """Has a request reconciled, or a key of the controller's own type."""
 
     def __call__(self, request: Any, /, *, after: float = 0.0, priority: int | None = None) -> None:
-        """Queue *request*, *after* seconds from now; a higher *priority* comes first."""
+        """
+        Queue *request*, *after* seconds from now; a higher *priority* comes first.
+
+        If it is queued already, the earlier time and the higher priority hold.
+        """
         ...
 
 
