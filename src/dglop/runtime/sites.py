@@ -59,8 +59,7 @@ class Sites:
             task = asyncio.create_task(site.cache.run(), name=f"cache {name}".rstrip())
             task.add_done_callback(self._on_cache_done)
             self._caches.append(task)
-        seconds = self._manager.settings.cache_sync_seconds
-        sync = asyncio.gather(*(site.cache.wait_synced(seconds) for site in self.all.values()))
+        sync = asyncio.ensure_future(self._all_synced(self._manager.settings.cache_sync_seconds))
         try:
             waited_for: set[asyncio.Future[Any]] = {sync, *self._caches}
             await asyncio.wait(waited_for, return_when=asyncio.FIRST_COMPLETED)
@@ -125,6 +124,14 @@ class Sites:
         )
         recorder.start()
         return Site(client, cache, recorder, Reader(client, cache, sync_seconds=settings.cache_sync_seconds))
+
+    async def _all_synced(self, seconds: float) -> None:
+        waits = [asyncio.ensure_future(site.cache.wait_synced(seconds)) for site in self.all.values()]
+        try:
+            await asyncio.gather(*waits)
+        finally:
+            for wait in waits:
+                wait.cancel()
 
     def _on_cache_done(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:

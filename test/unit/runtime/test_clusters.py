@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
@@ -140,3 +141,21 @@ async def test_a_cluster_has_a_name_a_way_there_and_nothing_before_the_start(
         )
     with pytest.raises(ConfigError, match="the cluster east is not this manager's"):
         manager.controller(Greeting, write_page, name="far", clusters=[stranger])
+
+
+async def test_a_cluster_that_cannot_be_read_is_named_and_leaves_nothing_behind(
+    home: MemoryCluster, west: MemoryCluster
+) -> None:
+    west.server.faults.add(403, "GET", V1ConfigMap, times=10_000)
+    manager = home.manager()
+    other = manager.cluster("west", client=west.client)
+    there = Watch(V1ConfigMap, mapped(lambda obj: []), cluster=other)
+    manager.controller(Greeting, write_page, watches=[there])
+    before = asyncio.all_tasks()
+    starting = asyncio.create_task(manager.start())
+    await home.advance(121)
+    with pytest.raises(CacheNotSyncedError, match="west:configmaps"):
+        await starting
+    await settle(home, west)
+    assert asyncio.all_tasks() == before
+    await west.client.list("namespaces")  # it was given, so it is left open
