@@ -18,9 +18,19 @@ from hack.images.tools import bound, quiet
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ("PYTHON", "fetch_wheels", "locked_requirements", "pip_version", "platforms", "project_wheel")
+__all__ = (
+    "EXTRAS",
+    "PYTHON",
+    "fetch_wheels",
+    "locked_requirements",
+    "pip_version",
+    "platforms",
+    "project_wheel",
+)
 
 PYTHON = "3.11"
+EXTRAS = ("cli", "tls")
+"""What the operator can do with an extra it can do in its image, where nothing can be added."""
 OLDEST_GLIBC, NEWEST_GLIBC = 5, 36  # 2.36 is Debian 12's
 
 
@@ -43,8 +53,9 @@ def pip_version(text: str) -> str:
 
 def locked_requirements(uv: str) -> str:
     """The operator's dependencies as uv.lock has them, with hashes."""
-    extras = ["--extra", "cli", "--extra", "tls"]  # tls: --metrics-secure may need a certificate of its own
-    argv = [uv, "export", "--frozen", "--quiet", "--no-dev", *extras, "--no-emit-project"]
+    argv = [uv, "export", "--frozen", "--quiet", "--no-dev", "--no-emit-project"]
+    for extra in EXTRAS:
+        argv += ["--extra", extra]
     return output([*argv, "--no-header", "--no-annotate", "--project", str(ROOT)])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from hack.images.build import announcement, check_limits, image_key, known_image, wanted
 from hack.images.inputs import digest_files, digest_text
 from hack.images.model import RECIPES, ROOT, BuiltImage, ImageError, megabytes
-from hack.images.wheels import pip_version, platforms
+from hack.images.wheels import EXTRAS, pip_version, platforms
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,3 +117,8 @@ def test_what_is_built_and_about_how_long_is_said_before() -> None:
     assert (
         announcement(RECIPES) == "  to build: images dgl, operator; about 6 min on two cores the first time"
     )
+
+
+def test_the_operators_image_has_every_extra_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert sorted(project["optional-dependencies"]) == sorted(EXTRAS)
