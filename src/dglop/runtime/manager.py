@@ -235,12 +235,12 @@ class Manager:
             await life.stop()
         self.elected.clear()
 
-    async def run(self, stop: asyncio.Event | None = None) -> None:
-        """
-        Run until *stop* is set or something fails, and stop in order.
+    async def wait(self) -> NoReturn:
+        """Once it runs, wait until something fails, and raise that: LeaderLostError or a runnable's error."""
+        raise await asyncio.shield(self._failure())
 
-        Raises what failed: LeaderLostError, ConfigError, CacheNotSyncedError or a runnable's own error.
-        """
+    async def run(self, stop: asyncio.Event | None = None) -> None:
+        """Run until *stop* is set or something fails, and stop in order. Raises as `start` and `wait` do."""
         wanted = asyncio.create_task((stop or asyncio.Event()).wait(), name="stop")
         running = asyncio.create_task(self._run(), name="manager")
         try:
@@ -255,7 +255,7 @@ class Manager:
 
     async def _run(self) -> None:
         await self.start()
-        raise await self._failure()
+        await self.wait()
 
     async def __aenter__(self) -> Self:
         await self.start()
