@@ -40,10 +40,12 @@ status: $(STAMP) ## Say what runs
 setup: $(STAMP) ## Make the virtual environment from the lock file
 
 .PHONY: lint
-lint: $(STAMP) ## Check style, types, import directions, generated files and dglrun's Python floor
+lint: $(STAMP) ## Check style, types and their completeness, import directions, generated files and dglrun's Python floor
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
 	@.venv/bin/mypy
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" basedpyright --verifytypes dglop --ignoreexternal > .venv/completeness.txt \
+		|| { grep -B 1 -A 2 error .venv/completeness.txt; exit 1; }
 	@PYTHONPATH=src .venv/bin/lint-imports
 	@.venv/bin/vermin -q --no-tips --no-parse-comments -t=3.8- --violations src/dglop/dglrun
 	@$(PY) -m hack.generate --check

@@ -9,7 +9,7 @@ import os
 import threading
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Callable, Dict, Mapping, Optional
+from typing import Any, Callable, ClassVar, Dict, Mapping, Optional
 from urllib.parse import unquote, urlsplit
 
 from . import contract
@@ -36,7 +36,7 @@ class Shelf:
         self._lock = threading.Lock()
         self._seen: Any = None
         self._manifest: Optional[Manifest] = None
-        self.trouble = "the parts are not written yet"
+        self.trouble: str = "the parts are not written yet"
 
     def manifest(self) -> Optional[Manifest]:
         """The manifest of now; None, with a sentence in `trouble`, while not everything can be fetched."""
@@ -82,7 +82,7 @@ class PartsHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "dglrun"
     sys_version = ""
-    timeout = _IDLE_SECONDS
+    timeout: ClassVar[Optional[float]] = _IDLE_SECONDS
     shelf: Shelf
     say: Callable[[str], None]
 

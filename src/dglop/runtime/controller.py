@@ -14,19 +14,22 @@ from dglop.runtime.source import Channel, EnqueueHandler, Owned, Watch, watch_of
 from dglop.runtime.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
     from datetime import timedelta
 
+    from dglop.errors import SchemaError
     from dglop.runtime.api import Kind, Resource, Rule
     from dglop.runtime.cache import Cached, EventHandlerProtocol, Informer
     from dglop.runtime.clock import Clock
+    from dglop.runtime.context import Context
     from dglop.runtime.environment import Environment
     from dglop.runtime.invoke import Reconciler
     from dglop.runtime.metrics import Metrics
     from dglop.runtime.predicate import Predicate
     from dglop.runtime.queue import RateLimiter
-    from dglop.runtime.reconcile import Request
+    from dglop.runtime.reconcile import Request, Result
 
+    Unreadable = Callable[[Cached, SchemaError, Context], Awaitable[Result | None]]
     Indexes = Mapping[Kind, Mapping[str, Callable[[Cached], Iterable[str]]]]
 
 __all__ = ("Controller",)
@@ -67,12 +70,12 @@ class Controller(Generic[T]):
         self.metrics = metrics
         self.concurrency = concurrency
         self.reconcile_timeout = reconcile_timeout
-        self.on_gone = on_gone or getattr(reconcile, "gone", None)
-        self.on_unreadable = getattr(reconcile, "unreadable", None)
+        self.on_gone: Callable[[Request], object] | None = on_gone or getattr(reconcile, "gone", None)
+        self.on_unreadable: Unreadable | None = getattr(reconcile, "unreadable", None)
         self.queue: WorkQueue[Request] = WorkQueue(
             clock, limiter=rate_limiter, metrics=self._queue_metrics(metrics, name)
         )
-        self.rules = tuple(rules)
+        self.rules: tuple[Rule, ...] = tuple(rules)
         self._predicates = predicates
         self._indexes: dict[Resource, dict[str, Any]] = {
             resource_of(indexed): dict(indexers) for indexed, indexers in (indexes or {}).items()

@@ -70,10 +70,10 @@ class Manager:
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
         hard_exit: Callable[[int], None] = exit_now,
     ) -> None:
-        self.settings = settings or Settings.from_environment()
+        self.settings: Settings = settings or Settings.from_environment()
         self.name = name
         self.clock: Clock = clock or SystemClock()
-        self.metrics = metrics or Metrics()
+        self.metrics: Metrics = metrics or Metrics()
         self.log: Log = log or make_log(format_=self.settings.log_format, level=self.settings.log_level)
         self.new_id = new_id
         self.hard_exit = hard_exit
@@ -85,9 +85,9 @@ class Manager:
         self.ready_checks: dict[str, Check] = {}
         self.ports: dict[str, int | None] = {}
         """The ports that the servers `metrics`, `health`, `debug` and `webhook` listen on."""
-        self.webhooks = Webhooks()
+        self.webhooks: Webhooks = Webhooks()
         """What was registered with `webhook` and `conversion`; it makes the manifests, too."""
-        self.elected = asyncio.Event()
+        self.elected: asyncio.Event = asyncio.Event()
         """Set while this process leads; never without leader election."""
         self._config = config
         self._runnables: list[tuple[Runnable, bool]] = []

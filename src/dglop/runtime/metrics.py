@@ -43,14 +43,14 @@ class Metrics:
     """
 
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
-        self.registry = registry or CollectorRegistry()
+        self.registry: CollectorRegistry = registry or CollectorRegistry()
         self._families: dict[str, Counter | Gauge | Histogram] = {}
         self._register_controller()
         self._register_queue()
         self._register_client()
         self._register_rest()
-        self.client = ClientMetrics(self)
-        self.cache = CacheMetrics(self)
+        self.client: ClientMetrics = ClientMetrics(self)
+        self.cache: CacheMetrics = CacheMetrics(self)
 
     def register_process(self) -> None:
         """Add `process_*` and `python_*`, which read the machine whenever they are scraped."""
@@ -93,71 +93,83 @@ class Metrics:
 
     def _register_controller(self) -> None:
         head, by = "controller_runtime_", "controller"
-        self.reconcile_total = self.counter(f"{head}reconcile_total", "Reconciliations", by, "result")
-        self.reconcile_errors = self.counter(f"{head}reconcile_errors_total", "Failed ones", by)
-        self.terminal_errors = self.counter(
+        self.reconcile_total: Counter = self.counter(
+            f"{head}reconcile_total", "Reconciliations", by, "result"
+        )
+        self.reconcile_errors: Counter = self.counter(f"{head}reconcile_errors_total", "Failed ones", by)
+        self.terminal_errors: Counter = self.counter(
             f"{head}terminal_reconcile_errors_total", "Failed ones that are not tried again", by
         )
-        self.panics = self.counter(f"{head}reconcile_panics_total", "Failed ones by a bug", by)
-        self.timeouts = self.counter(f"{head}reconcile_timeouts_total", "Ones that took too long", by)
-        self.reconcile_seconds = self.histogram(
+        self.panics: Counter = self.counter(f"{head}reconcile_panics_total", "Failed ones by a bug", by)
+        self.timeouts: Counter = self.counter(
+            f"{head}reconcile_timeouts_total", "Ones that took too long", by
+        )
+        self.reconcile_seconds: Histogram = self.histogram(
             f"{head}reconcile_time_seconds", "Length of a reconciliation", by, buckets=RECONCILE_SECONDS
         )
-        self.max_concurrent = self.gauge(f"{head}max_concurrent_reconciles", "Workers", by)
-        self.active_workers = self.gauge(f"{head}active_workers", "Workers that work", by)
+        self.max_concurrent: Gauge = self.gauge(f"{head}max_concurrent_reconciles", "Workers", by)
+        self.active_workers: Gauge = self.gauge(f"{head}active_workers", "Workers that work", by)
 
     def _register_queue(self) -> None:
         by = ("name", "controller")
-        self.queue_depth = self.gauge("workqueue_depth", "Keys that are ready", *by, "priority")
-        self.queue_adds = self.counter("workqueue_adds_total", "Keys that became ready", *by)
-        self.queue_retries = self.counter("workqueue_retries_total", "Keys added with a delay", *by)
-        self.queue_seconds = self.histogram(
+        self.queue_depth: Gauge = self.gauge("workqueue_depth", "Keys that are ready", *by, "priority")
+        self.queue_adds: Counter = self.counter("workqueue_adds_total", "Keys that became ready", *by)
+        self.queue_retries: Counter = self.counter("workqueue_retries_total", "Keys added with a delay", *by)
+        self.queue_seconds: Histogram = self.histogram(
             "workqueue_queue_duration_seconds", "How long a ready key waited", *by, buckets=QUEUE_SECONDS
         )
-        self.work_seconds = self.histogram(
+        self.work_seconds: Histogram = self.histogram(
             "workqueue_work_duration_seconds", "How long a key was worked on", *by, buckets=QUEUE_SECONDS
         )
-        self.unfinished = self.gauge("workqueue_unfinished_work_seconds", "Work in progress, summed", *by)
-        self.longest = self.gauge(
+        self.unfinished: Gauge = self.gauge(
+            "workqueue_unfinished_work_seconds", "Work in progress, summed", *by
+        )
+        self.longest: Gauge = self.gauge(
             "workqueue_longest_running_processor_seconds", "The longest work in progress", *by
         )
 
     def _register_client(self) -> None:
         head = "rest_client_"
-        self.requests = self.counter(f"{head}requests_total", "Requests", "code", "method", "host")
-        self.request_retries = self.counter(
+        self.requests: Counter = self.counter(f"{head}requests_total", "Requests", "code", "method", "host")
+        self.request_retries: Counter = self.counter(
             f"{head}request_retries_total", "Repeated requests", "code", "verb", "host"
         )
-        self.request_seconds = self.histogram(
+        self.request_seconds: Histogram = self.histogram(
             f"{head}request_duration_seconds", "Time to the answer", "verb", "host", buckets=REQUEST_SECONDS
         )
-        self.limiter_seconds = self.histogram(
+        self.limiter_seconds: Histogram = self.histogram(
             f"{head}rate_limiter_duration_seconds", "Held back", "verb", "host", buckets=REQUEST_SECONDS
         )
-        self.api_requests = self.counter(
+        self.api_requests: Counter = self.counter(
             "dglop_api_requests_total", "Requests that a controller's reconciler made", "controller", "verb"
         )
-        self.request_bytes = self.histogram(
+        self.request_bytes: Histogram = self.histogram(
             f"{head}request_size_bytes", "Body sent", "verb", "host", buckets=REQUEST_BYTES
         )
-        self.response_bytes = self.histogram(
+        self.response_bytes: Histogram = self.histogram(
             f"{head}response_size_bytes", "Body received", "verb", "host", buckets=REQUEST_BYTES
         )
 
     def _register_rest(self) -> None:
-        self.leader_status = self.gauge("leader_election_master_status", "1 while leading", "name")
-        self.leader_slowpath = self.counter(
+        self.leader_status: Gauge = self.gauge("leader_election_master_status", "1 while leading", "name")
+        self.leader_slowpath: Counter = self.counter(
             "leader_election_slowpath_total", "Renewals that had to read the lease first", "name"
         )
         head = "dglop_informer_"
-        self.informer_synced = self.gauge(f"{head}synced", "1 after the first full list", "kind")
-        self.informer_items = self.gauge(f"{head}items", "Objects held", "kind")
-        self.informer_events = self.counter(f"{head}events_total", "Watch events", "kind", "event")
-        self.informer_last_event = self.gauge(
+        self.informer_synced: Gauge = self.gauge(f"{head}synced", "1 after the first full list", "kind")
+        self.informer_items: Gauge = self.gauge(f"{head}items", "Objects held", "kind")
+        self.informer_events: Counter = self.counter(f"{head}events_total", "Watch events", "kind", "event")
+        self.informer_last_event: Gauge = self.gauge(
             f"{head}last_event_timestamp_seconds", "When the last event came", "kind"
         )
-        self.informer_relists = self.counter(f"{head}relists_total", "Full lists", "kind", "reason")
-        self.informer_failures = self.counter(f"{head}failures_total", "Failed requests", "kind", "reason")
-        self.events_posted = self.counter("dglop_events_total", "Events by what became of them", "outcome")
-        self.loop_lag = self.gauge("dglop_event_loop_lag_seconds", "How late the event loop's timer was last")
-        self.loop_lag_max = self.gauge("dglop_event_loop_lag_max_seconds", "The latest it ever was")
+        self.informer_relists: Counter = self.counter(f"{head}relists_total", "Full lists", "kind", "reason")
+        self.informer_failures: Counter = self.counter(
+            f"{head}failures_total", "Failed requests", "kind", "reason"
+        )
+        self.events_posted: Counter = self.counter(
+            "dglop_events_total", "Events by what became of them", "outcome"
+        )
+        self.loop_lag: Gauge = self.gauge(
+            "dglop_event_loop_lag_seconds", "How late the event loop's timer was last"
+        )
+        self.loop_lag_max: Gauge = self.gauge("dglop_event_loop_lag_max_seconds", "The latest it ever was")

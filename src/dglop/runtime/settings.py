@@ -3,7 +3,7 @@
 
 import os
 from collections.abc import Callable
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 from pydantic_settings import (
@@ -27,7 +27,7 @@ class Settings(BaseSettings):
     that `--config` or `DGLOP_CONFIG` names; the first of them that has it wins.
     """
 
-    model_config = SettingsConfigDict(
+    model_config: ClassVar[SettingsConfigDict] = SettingsConfigDict(
         env_prefix="DGLOP_", use_attribute_docstrings=True, extra="ignore", frozen=True, cli_kebab_case=True
     )
 

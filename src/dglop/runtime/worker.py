@@ -135,8 +135,7 @@ class Worker(Generic[T]):
 
     async def _unreadable(self, cached: Cached, error: SchemaError, ctx: Context) -> Result | None:
         if self._controller.on_unreadable is not None:
-            result: Result | None = await self._controller.on_unreadable(cached, error, ctx)
-            return result
+            return await self._controller.on_unreadable(cached, error, ctx)
         ctx.event(cached, "Unreadable", str(error), type="Warning", now=True)
         raise TerminalError(str(error)) from error
 

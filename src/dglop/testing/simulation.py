@@ -35,7 +35,7 @@ class Simulation(Generic[JobT]):
 
     def __init__(self, job: JobT, kind: JobKind[JobT], *, deletes_at_once: bool = True) -> None:
         self.kind = kind
-        self.now = T0
+        self.now: datetime = T0
         self.pods: dict[str, dict[str, Any]] = {}
         self.services: dict[str, dict[str, Any]] = {}
         self.objects: dict[str, dict[str, Any]] = {}
@@ -43,7 +43,7 @@ class Simulation(Generic[JobT]):
         self.deletes: list[str] = []
         self.events: list[JobEvent] = []
         self.writes: list[Any] = []
-        self.is_deleted = False
+        self.is_deleted: bool = False
         self.wakes_at: datetime | None = None
         self._deletes_at_once = deletes_at_once
         self._serial = 0

@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -25,7 +25,7 @@ ConditionStatus = Literal["True", "False", "Unknown"]
 class Condition(BaseModel):
     """One aspect of an object's state."""
 
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         alias_generator=to_camel, populate_by_name=True, use_attribute_docstrings=True, extra="allow"
     )
 

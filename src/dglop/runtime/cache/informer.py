@@ -36,7 +36,7 @@ class Registration:
     def __init__(self, informer: Informer, handler: EventHandlerProtocol) -> None:
         self._informer = informer
         self.handler = handler
-        self.is_removed = False
+        self.is_removed: bool = False
         self._is_behind = not informer.has_synced()
 
     def has_synced(self) -> bool:
@@ -68,9 +68,9 @@ class Informer:
         resync_seconds: float = 0.0,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        self.scopes = tuple(scopes)
-        self.store = Store(indexers)
-        self.health = InformerHealth(self.resource.group_resource)
+        self.scopes: tuple[Scope, ...] = tuple(scopes)
+        self.store: Store = Store(indexers)
+        self.health: InformerHealth = InformerHealth(self.resource.group_resource)
         self._clock = clock
         self._metrics = metrics
         self._log = log.bind(kind=self.health.kind)
