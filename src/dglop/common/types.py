@@ -116,7 +116,7 @@ class ReplicaStatus(Spec):
     active: int = 0
     """Pods that run."""
     succeeded: int = 0
-    """Replicas that have finished their work."""
+    """Replicas that have finished their work, also after the job's end; a pod that serves on is one."""
     failed: int = 0
     """Pods that failed."""
     pending: int = 0
@@ -177,14 +177,12 @@ class JobStatus(Status):
         """A copy that lacks what only counts pods: two that are alike tell of the same state and decisions.
 
         Which replicas are done and which pods were seen are no counts: a pod may be gone before they are
-        written.
+        written. Once the job is over nothing is decided by them any more.
         """
-        counts = {
-            role: each.model_copy(
-                update={"active": 0, "failed": 0, "pending": 0, "terminating": 0, "ready": ""}
-            )
-            for role, each in self.replica_statuses.items()
-        }
+        none = {"active": 0, "succeeded": 0, "failed": 0, "pending": 0, "terminating": 0, "ready": ""}
+        if self.is_true("Succeeded") or self.is_true("Failed"):
+            none |= {"completed_indexes": "", "created_indexes": ""}
+        counts = {role: each.model_copy(update=none) for role, each in self.replica_statuses.items()}
         return self.model_copy(update={"replica_statuses": counts})
 
     def replica(self, role: str) -> ReplicaStatus:
