@@ -107,6 +107,8 @@ def _show_running(draft: Draft) -> None:
         draft.wake(waits.again)
     running = draft.status.get(ConditionType.RUNNING)
     if waits.trouble:
+        if waits.warns and draft.status.reason != waits.trouble[0]:
+            draft.event(*waits.trouble, warning=True, action="Wait")  # once, however its words change
         draft.conditions.waiting(*waits.trouble)
     elif running is not None and not is_own(draft.job.kind, running.reason):
         draft.conditions.waiting(str(Reason.WAITING), "pods are on their way")

@@ -152,6 +152,8 @@ class LastFailure(Spec):
 class JobStatus(Status):
     """The base of a job kind's status."""
 
+    reason: str = ""
+    """Why the job does not run, as ImagePullBackOff, or why it has failed; empty while all goes well."""
     replica_statuses: dict[str, ReplicaStatus] = Field(default_factory=dict)
     """Counts by replica type."""
     start_time: Time | None = None
@@ -171,7 +173,7 @@ class JobStatus(Status):
     disruption_count: int = 0
     """Restarts that were not the job's fault; backoffLimit does not count them."""
     last_failure: LastFailure | None = None
-    """The failure that the last restart, or the job's end, came from."""
+    """The failure that the last restart, or the job's end, came from; it stays when the job succeeds."""
 
     def without_counts(self) -> Self:
         """A copy that lacks what only counts pods: two that are alike tell of the same state and decisions.

@@ -69,6 +69,6 @@ def _is_shown(trainer: TrainerStatus | None, report: Report) -> bool:
     if trainer is None or trainer.attempt != report.attempt:
         return False
     shown = trainer.progress_percentage
-    if shown != report.percentage and shown != 100:  # 100 is shown at the end, whatever was said
+    if shown not in (report.percentage, 100):  # 100 is shown at the end, whatever was said
         return False
     return {each.name: each.value for each in trainer.metrics} == dict(report.metrics)

@@ -121,6 +121,7 @@ async def test_a_quota_delays_a_job_and_does_not_fail_it(world: World):
     running = world.job().status.get("Running")
     assert running.reason == "FailedCreatePod"
     assert "exceeded quota" in running.message
+    assert world.job().status.reason == "FailedCreatePod"
     assert world.is_true("Created")
     await world.client.delete(_QUOTA, "none", world.namespace)
     await world.run_all(1)

@@ -81,13 +81,13 @@ def test_what_a_failed_job_finished_is_counted(simulate):
 class ServingKind(ToyJobKind):
     """The source makes what the others need, and serves it from a second container."""
 
-    def serving(self, job):  # noqa: ARG002
+    def serving(self, job):
         return ["source"]
 
-    def deciding_roles(self, job):  # noqa: ARG002
+    def deciding_roles(self, job):
         return ["worker"]
 
-    def restart_exempt(self, job, observed):  # noqa: ARG002
+    def restart_exempt(self, job, observed):
         return ["source"]
 
 

@@ -154,7 +154,7 @@ def test_last_words_fit_and_lose_their_oldest_lines_first() -> None:
 
 
 def test_a_result_of_too_many_metrics_loses_the_last_of_them_and_nothing_else() -> None:
-    metrics = [{"name": "m%d" % number + "x" * 60, "value": "1" * 64} for number in range(32)]
+    metrics = [{"name": f"m{number}" + "x" * 60, "value": "1" * 64} for number in range(32)]
     text = last_words({"result": {"progressPercentage": 100, "metrics": metrics, "reportTime": "t"}})
     assert len(text.encode()) <= MESSAGE_LIMIT
     result = json.loads(text)["result"]
