@@ -73,7 +73,14 @@ def _failures(draft: Draft) -> Iterator[tuple[Role, Failure]]:
                 yield role, found
         if role.gate is Gate.OPEN and role.is_settled:
             for index in sorted(role.created - role.slots - role.completed):
-                yield role, vanished(draft.job.name, role.name, index, role.policy)
+                node = _named_node(role)
+                yield role, vanished(draft.job.name, role.name, index, role.policy, node=node)
+
+
+def _named_node(role: Role) -> str:
+    """The node that the template names itself, past any scheduler; "" in general."""
+    spec = role.spec.template.get("spec")
+    return str(spec.get("nodeName") or "") if isinstance(spec, dict) else ""
 
 
 def _judge_failures(draft: Draft) -> bool:
