@@ -31,11 +31,11 @@ async def test_why_a_job_waits_or_failed_is_shown_apart_from_its_last_failure(
     rows = {row["cells"][0]: dict(zip(names, row["cells"], strict=True)) for row in table["rows"]}
     shown = {name: (row["Reason"], row["Last Failure"]) for name, row in rows.items()}
     assert shown == {
-        "new": (None, None),
-        "runs": (None, None),
+        "new": ("", None),
+        "runs": ("", None),
         "waits": ("ImagePullBackOff", None),
         "bad": ("InvalidSpec", None),
-        "again": (None, "OOMKilled"),
+        "again": ("", "OOMKilled"),
     }
 
 

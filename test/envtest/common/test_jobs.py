@@ -214,3 +214,41 @@ async def test_a_resync_of_a_job_that_has_not_changed_writes_nothing(world: Worl
 async def _versions(world: World, kind: Resource) -> dict[str, str]:
     listed = [each["metadata"] for each in await world.client.list(kind, world.namespace)]
     return {each["name"]: each["resourceVersion"] for each in listed}
+
+
+async def test_why_a_job_waits_is_shown_and_is_one_event_until_it_starts(world: World):
+    await world.submit(workers=2)
+    await world.until(lambda: len(world.pods()) == 2)
+    for index, reason in enumerate(("ErrImagePull", "ImagePullBackOff", "ErrImagePull")):
+        words = f"try {index}"
+        await world.set_pod("g-worker-0", "Pending", waiting=reason, waiting_message=words)
+        await world.until(partial(_says, world, words))
+    assert world.job().status.reason == "ImagePullBackOff"
+    await world.run_all(2)
+    await world.until(lambda: world.is_true("Running"))
+    assert world.job().status.reason == ""
+    await world.until(lambda: "TestJobRunning" in world.event_reasons())
+    (told,) = world.events("ImagePullBackOff")
+    assert (told["type"], told["note"]) == ("Warning", "try 0 (worker-0)")
+
+
+def _says(world: World, words: str) -> bool:
+    job = world.job()
+    running = job.status.get("Running") if job else None
+    return running is not None and words in running.message
+
+
+async def test_a_scheduler_leaves_a_condition_and_a_template_that_names_a_node_leaves_none(world: World):
+    """By this the pod of a node that is not there is told from one that was lost with its node."""
+    for name, spec in (("pinned", {"nodeName": "ghost"}), ("bound", {})):
+        pod = pod_template(**spec)
+        metadata = {"name": name, "namespace": world.namespace}
+        await world.client.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, **pod})
+    target = {"target": {"kind": "Node", "name": "ghost"}}
+    await world.client.subresource(POD, "binding").create("bound", target, world.namespace)
+    found = {}
+    for name in ("pinned", "bound"):
+        pod = await world.client.get(POD, name, world.namespace)
+        assert pod["spec"]["nodeName"] == "ghost"
+        found[name] = [each["type"] for each in pod["status"].get("conditions", [])]
+    assert found == {"pinned": [], "bound": ["PodScheduled"]}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pods whose own template names a node: one that is not there is the job's fault, one that was lost is not."""
+"""Pods whose template names a node: one that is not there is the job's fault, one that was lost is not."""
 
 from __future__ import annotations
 
