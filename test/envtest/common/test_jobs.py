@@ -236,19 +236,3 @@ def _says(world: World, words: str) -> bool:
     job = world.job()
     running = job.status.get("Running") if job else None
     return running is not None and words in running.message
-
-
-async def test_a_scheduler_leaves_a_condition_and_a_template_that_names_a_node_leaves_none(world: World):
-    """By this the pod of a node that is not there is told from one that was lost with its node."""
-    for name, spec in (("pinned", {"nodeName": "ghost"}), ("bound", {})):
-        pod = pod_template(**spec)
-        metadata = {"name": name, "namespace": world.namespace}
-        await world.client.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, **pod})
-    target = {"target": {"kind": "Node", "name": "ghost"}}
-    await world.client.subresource(POD, "binding").create("bound", target, world.namespace)
-    found = {}
-    for name in ("pinned", "bound"):
-        pod = await world.client.get(POD, name, world.namespace)
-        assert pod["spec"]["nodeName"] == "ghost"
-        found[name] = [each["type"] for each in pod["status"].get("conditions", [])]
-    assert found == {"pinned": [], "bound": ["PodScheduled"]}
