@@ -130,7 +130,7 @@ async def test_a_token_is_given_out_and_a_pod_bound(here: Client) -> None:
     assert (await here.get(POD, "p"))["spec"]["nodeName"] == "some-node"
 
 
-async def test_a_scheduler_leaves_a_condition_and_a_template_that_names_a_node_leaves_none(here: Client) -> None:
+async def test_a_scheduler_leaves_a_condition_and_a_template_that_names_a_node_none(here: Client) -> None:
     """By this the pod of a node that never was is told from one that was lost with its node."""
     pinned = make_pod("pinned")
     pinned["spec"]["nodeName"] = "some-node"

@@ -236,3 +236,24 @@ def _says(world: World, words: str) -> bool:
     job = world.job()
     running = job.status.get("Running") if job else None
     return running is not None and words in running.message
+
+
+async def test_what_keeps_pods_from_being_made_is_shown_before_what_keeps_others_waiting(world: World):
+    name, limits = "one", {"hard": {"pods": "1"}}
+    place = {"name": name, "namespace": world.namespace}
+    await world.client.create(
+        {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": place, "spec": limits}
+    )
+    used = {"status": {**limits, "used": {"pods": "0"}}}
+    await world.client.patch(_QUOTA, name, world.namespace, used, subresource="status")
+    await world.submit(workers=2)
+    await world.until(partial(_says, world, "exceeded quota"))
+    (pod,) = world.pods()
+    await world.set_pod(pod, "Pending", waiting="ErrImagePull")
+    await world.client.delete(_QUOTA, name, world.namespace)
+    await world.until(lambda: len(world.pods()) == 2)
+    await world.until(lambda: world.job().status.reason == "ImagePullBackOff")
+    await world.until(lambda: world.events("ImagePullBackOff"))
+    await world.run_all(2)
+    await world.until(lambda: "TestJobRunning" in world.event_reasons())
+    assert len(world.events("ImagePullBackOff")) == 1
