@@ -8,10 +8,12 @@ pod            container                   command
 =============  ==========================  ==============================================================
 Partitioner    main                        ``Z partition [-- <user command>]``; ends with the parts written
 Partitioner    ``serve`` (second; only     ``Z serve``; never ends by itself, exits 0 on SIGTERM. Same image,
-               without a claim)            same parts volume. Readiness: httpGet ``/readyz`` on PARTS_PORT
+               without a claim)            same parts volume
 Worker         ``fetch`` (init)            ``Z fetch``; also with a claim (there it only verifies)
-Worker         main                        ``Z worker -- <user command>``; ready: exec ``test -f READY_FILE``
+Worker         main                        ``Z worker -- <user command>``
 =============  ==========================  ==============================================================
+
+``serve`` and ``worker`` are ready once READY_FILE is there: a startup probe waits for it in the container.
 
 Environment
 -----------
@@ -51,8 +53,9 @@ Success (exit 0):
   "reused": bool}``; edgeCut (edges between parts) only where known, reused where parts were found ready.
 - fetch: ``{"manifest": hash, "bytes": int, "resumed": int, "reused": bool}``: bytes of the own part, how
   often a transfer was resumed, and whether all was there already.
-- worker: ``{"result": {"progressPercentage": int, "metrics": [...]}}`` of worker-0 (the trainer's last
-  report), ``{}`` of the others.
+- worker: ``{"result": {"progressPercentage": int, "metrics": [...], "reportTime": RFC 3339}}`` of worker-0:
+  the trainer's last report, of which the last metrics go where there are too many; the operator shows it
+  even if no report ever reached it. ``{}`` of the others.
 
 Failure: ``{"cause": ..., "process": ..., "exitCode": int, "lines": [str, ...], ...}``
 

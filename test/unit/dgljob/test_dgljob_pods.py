@@ -181,23 +181,14 @@ def test_a_partitioner_of_ones_own_keeps_its_command():
     assert main["command"] == ["python3", "/opt/dglrun/dglrun.pyz", "partition", "--", "./cut.sh"]
 
 
-def test_the_parts_server_is_ready_when_all_can_be_fetched():
+def test_the_parts_server_is_of_the_main_containers_image():
     specs = workers(securityContext={"runAsUser": 1000}, imagePullPolicy="Always")
     server = container(pods(make_job(specs=specs))["partitioner-0"], "dglrun-serve")
     assert server["image"] == "dgl:test"
     assert server["command"] == ["python3", "/opt/dglrun/dglrun.pyz", "serve"]
-    assert server["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": 29401}
     assert server["securityContext"] == {"runAsUser": 1000}
     assert server["imagePullPolicy"] == "Always"
     assert set(server["resources"]) == {"requests", "limits"}
-
-
-def test_ready_means_that_the_workers_have_met():
-    main = container(worker_of(make_job()))
-    assert main["readinessProbe"]["exec"] == {"command": ["test", "-f", "/etc/dgl/ready"]}
-    own = {"exec": {"command": ["mine"]}}
-    main = container(worker_of(make_job(specs=workers(readinessProbe=own))))
-    assert main["readinessProbe"] == own
 
 
 def test_output_goes_to_the_claim_that_the_job_names():

@@ -10,6 +10,7 @@ from dglop.dgljob.pods.command import run_builtin, wrap_command
 from dglop.dgljob.pods.delivery import add_delivery
 from dglop.dgljob.pods.env import main_env, merge_env
 from dglop.dgljob.pods.fetch import add_fetch
+from dglop.dgljob.pods.readiness import add_readiness
 from dglop.dgljob.pods.serve import add_serve
 from dglop.dgljob.pods.shm import add_shm
 from dglop.dgljob.pods.volumes import add_output, add_parts, add_run, add_secret, mount_parts
@@ -55,15 +56,7 @@ def _worker(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
         main.add_port(f"dgl-{server}", ctx.spec.network.port_base + server)
     main.add_port("dgl-rendezvous", contract.RENDEZVOUS_PORT)
     main.add_port("dgl-master", ctx.spec.network.master_port)
-    main.data.setdefault(
-        "readinessProbe",
-        {
-            "exec": {"command": ["test", "-f", contract.READY_FILE]},
-            "periodSeconds": 2,
-            "timeoutSeconds": 10,
-            "failureThreshold": 3,
-        },
-    )
+    add_readiness(main, ctx.spec.python)
 
 
 def _partitioner(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dglop.dgljob.pods.env import serve_env
 from dglop.dgljob.pods.names import SERVE
+from dglop.dgljob.pods.readiness import add_readiness
 from dglop.dgljob.pods.sidekick import dglrun_container
 from dglop.dgljob.pods.volumes import add_run, add_secret, mount_parts
 from dglop.dglrun import contract
@@ -25,12 +26,7 @@ def add_serve(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
     if ctx.options.features.container_restarts:
         container.data["restartPolicy"] = "OnFailure"
     container.add_port("parts", contract.PARTS_PORT)
-    container.data["readinessProbe"] = {
-        "httpGet": {"path": "/readyz", "port": contract.PARTS_PORT},
-        "periodSeconds": 1,
-        "timeoutSeconds": 5,
-        "failureThreshold": 3,
-    }
+    add_readiness(container, ctx.spec.python)
     mount_parts(ctx, container, read_only=True)
     add_secret(pod, ctx, container)
     add_run(pod, container)
