@@ -29,6 +29,7 @@ class WorkerSettings:
             env.text(contract.ENV_RENDEZVOUS_HOST, "" if self.identity.index == 0 else None),
             env.integer(contract.ENV_RENDEZVOUS_PORT, contract.RENDEZVOUS_PORT, least=1),
         )
+        self.verifies = env.maybe(contract.ENV_VERIFY_PARTS) is not None
         self.latched = env.maybe(contract.ENV_MANIFEST_HASH)
         self.status_url = env.maybe(contract.ENV_STATUS_URL)
         self.kill_seconds = env.seconds(contract.ENV_KILL_SECONDS, 5.0)
