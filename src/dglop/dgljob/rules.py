@@ -14,7 +14,7 @@ from dglop.dgljob.enums import Role
 from dglop.runtime.api import CEL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 __all__ = ("REPLICA_RULES", "SPEC_RULES")
 
@@ -26,7 +26,7 @@ class _Check(NamedTuple):
     message: str
 
 
-def _together(names: Mapping[str, str], checks: Sequence[_Check], *, unless: str = "") -> CEL:
+def _together(names: dict[str, str], checks: Sequence[_Check], *, unless: str = "") -> CEL:
     """One rule of many checks, which share what is named: it says the first that does not hold.
 
     It could not say all: the server's estimate of what joining texts may cost is beyond its limit.
