@@ -98,7 +98,7 @@ def _user_command(rest: List[str]) -> List[str]:
     if not rest:
         return []
     if rest[0] != "--":
-        raise config_refusal("put NAME=VALUE and then -- before your command, got %r" % " ".join(rest))
+        raise config_refusal("put -- before your command, got %r" % " ".join(rest))
     return rest[1:]
 
 
