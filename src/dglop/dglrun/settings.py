@@ -30,8 +30,9 @@ class WorkerSettings:
             env.text(contract.ENV_RENDEZVOUS_HOST, "" if self.identity.index == 0 else None),
             env.integer(contract.ENV_RENDEZVOUS_PORT, contract.RENDEZVOUS_PORT, least=1),
         )
-        self.latched: str | None = env.maybe(contract.ENV_MANIFEST_HASH)
-        self.status_url: str | None = env.maybe(contract.ENV_STATUS_URL)
+        self.verifies: bool = env.maybe(contract.ENV_VERIFY_PARTS) is not None
+        self.latched: Optional[str] = env.maybe(contract.ENV_MANIFEST_HASH)
+        self.status_url: Optional[str] = env.maybe(contract.ENV_STATUS_URL)
         self.kill_seconds: float = env.seconds(contract.ENV_KILL_SECONDS, 5.0)
         self.server_exit_seconds: float = env.seconds(contract.ENV_SERVER_EXIT_SECONDS, 30.0)
         heartbeat = env.seconds(contract.ENV_HEARTBEAT_SECONDS, 2.0)

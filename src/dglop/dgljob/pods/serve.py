@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dglop.dgljob.pods.env import serve_env
+from dglop.dgljob.pods.env import serve_settings
 from dglop.dgljob.pods.names import SERVE
 from dglop.dgljob.pods.readiness import add_readiness
 from dglop.dgljob.pods.sidekick import dglrun_container
@@ -21,7 +21,7 @@ __all__ = ("add_serve",)
 
 def add_serve(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
     """Adds `dglrun serve`, which is ready once all parts can be fetched and ends with the job."""
-    container = dglrun_container(SERVE, "serve", main=main, python=ctx.spec.python, env=serve_env(ctx))
+    container = dglrun_container(SERVE, "serve", main=main, python=ctx.spec.python, told=serve_settings(ctx))
     # Alone among a gang's containers it may be started again: it keeps nothing but the files it serves.
     if ctx.options.features.container_restarts:
         container.data["restartPolicy"] = "OnFailure"
