@@ -130,20 +130,6 @@ async def test_a_token_is_given_out_and_a_pod_bound(here: Client) -> None:
     assert (await here.get(POD, "p"))["spec"]["nodeName"] == "some-node"
 
 
-async def test_a_scheduler_leaves_a_condition_and_a_template_that_names_a_node_none(here: Client) -> None:
-    """By this the pod of a node that never was is told from one that was lost with its node."""
-    pinned = make_pod("pinned")
-    pinned["spec"]["nodeName"] = "some-node"
-    for pod in (make_pod("bound"), pinned):
-        await here.create(pod)
-    await here.subresource(POD, "binding").create("bound", {"target": {"kind": "Node", "name": "some-node"}})
-    found = {}
-    for name in ("pinned", "bound"):
-        status = (await here.get(POD, name))["status"]
-        found[name] = [each["type"] for each in status.get("conditions", [])]
-    assert found == {"pinned": [], "bound": ["PodScheduled"]}
-
-
 async def test_a_status_write_leaves_the_spec_alone(here: Client) -> None:
     await here.create(make_deployment())
     body = {"spec": {"replicas": 9}, "status": {"observedGeneration": 7}}
