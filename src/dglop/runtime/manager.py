@@ -186,7 +186,7 @@ class Manager:
 
     def own_rules(self) -> list[Rule]:
         """What it must be allowed in its own namespace: for a Role."""
-        return own_rules(self.settings.leader_election_id)
+        return own_rules(self.settings.lease_name(self.name))
 
     def rights(self, home: str, account: str = "") -> list[dict[str, Any]]:
         """The manifests that give it all that, as service *account* (its name by default) in *home*."""
