@@ -95,12 +95,15 @@ def has_labels(labels: Mapping[str, str | None]) -> Predicate:
 
 
 def all_of(*predicates: Predicate) -> Predicate:
+    """Lets events through that all of *predicates* let through."""
     return lambda event: all(predicate(event) for predicate in predicates)
 
 
 def any_of(*predicates: Predicate) -> Predicate:
+    """Lets events through that one of *predicates* lets through."""
     return lambda event: any(predicate(event) for predicate in predicates)
 
 
 def negate(predicate: Predicate) -> Predicate:
+    """Lets events through that *predicate* keeps away."""
     return lambda event: not predicate(event)

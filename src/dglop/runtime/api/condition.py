@@ -46,10 +46,12 @@ class Condition(BaseModel):
 
 
 def find_condition(conditions: Sequence[Condition], type_: str) -> Condition | None:
+    """The condition of a type, or None."""
     return next((each for each in conditions if each.type == type_), None)
 
 
 def is_condition_true(conditions: Sequence[Condition], type_: str) -> bool:
+    """Whether the condition of a type is there and True."""
     found = find_condition(conditions, type_)
     return found is not None and found.status == "True"
 

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How Sphinx builds the pages, and the reference of every public name: `make docs`."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+project = "dglop"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = "dglop"
+html_copy_source = False
+
+autodoc_default_options = {"members": True, "undoc-members": True, "show-inheritance": True}
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+napoleon_use_ivar = True
+default_role = "code"
+# A name is public in its package and in dglop, and either will do; links to folders are looked at by a test.
+suppress_warnings = ["ref.python", "myst.xref_missing"]
+myst_heading_anchors = 3
+
+PACKAGES = {
+    "dglop.errors": "Errors",
+    "dglop": "What most programs need",
+    "dglop.common": "The base job controller",
+    "dglop.runtime": "The runtime",
+    "dglop.testing": "Means for tests",
+}
+"""What is public, by the page that shows it; a package without names of its own stands for its modules.
+
+What has several public names is shown once, under the first of them here.
+"""
+
+
+def modules_of(package: str) -> list[str]:
+    """The modules whose public names a page shows."""
+    found = import_module(package)
+    if getattr(found, "__all__", None):
+        return [package]
+    names = [f"{package}.{each.name}" for each in iter_modules(found.__path__) if each.name[0] != "_"]
+    return [name for name in names if getattr(import_module(name), "__all__", None)]
+
+
+def homes() -> dict[tuple[str, str], tuple[str, str]]:
+    """Each public name, as module and name, with the one under which it is shown."""
+    first: dict[int, tuple[str, str]] = {}
+    found = {}
+    for module in [each for package in PACKAGES for each in modules_of(package)]:
+        for name in import_module(module).__all__:
+            thing = getattr(import_module(module), name)
+            is_one = isinstance(thing, type) or callable(thing)  # equal numbers may be the same object
+            found[module, name] = first.setdefault(id(thing), (module, name)) if is_one else (module, name)
+    return found
+
+
+def write_reference(app: Sphinx) -> None:
+    """Write the pages of the reference, which only say what to read where."""
+    folder = Path(app.srcdir) / "reference"
+    folder.mkdir(exist_ok=True)
+    shown = homes()
+    for package, title in PACKAGES.items():
+        parts = [_heading(f"{title}: {package}", "=")]
+        modules = modules_of(package)
+        for module in modules:
+            elsewhere = [name for (at, name), home in shown.items() if at == module and home != (at, name)]
+            if len(elsewhere) == len(import_module(module).__all__):
+                continue
+            heading = _heading(module, "-") if modules != [package] else ""
+            hidden = f"   :exclude-members: {', '.join(elsewhere)}\n" if elsewhere else ""
+            parts.append(f"{heading}.. automodule:: {module}\n{hidden}")
+        _write(folder / f"{package}.rst", "\n".join(parts))
+    listed = "".join(f"   {package}\n" for package in PACKAGES)
+    _write(folder / "index.rst", _heading("Reference", "=") + f".. toctree::\n   :maxdepth: 2\n\n{listed}")
+
+
+def _heading(text: str, line: str) -> str:
+    return f"{text}\n{line * len(text)}\n\n"
+
+
+def _write(path: Path, text: str) -> None:
+    if not path.is_file() or path.read_text() != text:  # an untouched page is not read again
+        path.write_text(text)
+
+
+def as_restructured_text(*event: Any) -> None:
+    """Docstrings are written as plain text with Markdown's code; the tree of errors is a drawing."""
+    lines: list[str] = event[-1]
+    text = "\n".join(lines)
+    if "├──" in text:
+        before, _, drawing = text.partition("\n\n")
+        text = f"{before}\n\n::\n\n" + "\n".join(f"   {line}" for line in drawing.splitlines())
+    lines[:] = re.sub(r"(?<![`:])`([^`\n]+)`(?!`)", r"``\1``", text).splitlines()
+
+
+def setup(app: Sphinx) -> None:
+    """Hook it all in."""
+    app.connect("builder-inited", write_reference)
+    app.connect("autodoc-process-docstring", as_restructured_text, priority=100)
