@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+import sys
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
+
+from sphinx.errors import SphinxError
+from sphinx.pycode import ModuleAnalyzer
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -63,6 +68,33 @@ def homes() -> dict[tuple[str, str], tuple[str, str]]:
     return found
 
 
+def data_text(module: str, name: str) -> str:
+    """What stands behind a public value that is no class or function, wherever it is defined."""
+    thing = getattr(import_module(module), name)
+    for each in [module, *(other for other in sorted(sys.modules) if other.startswith(f"{module}."))]:
+        lines = ModuleAnalyzer.for_module(each).find_attr_docs().get(("", name))
+        if lines and getattr(import_module(each), name, None) is thing:
+            return plain("\n".join(lines))
+    raise SphinxError(f"{module}.{name} has no docstring behind it")
+
+
+def _section(module: str, names: dict[str, bool]) -> str:
+    """One module: what it defines for Sphinx to find, and its values; a False one is shown elsewhere."""
+    things = {name: getattr(import_module(module), name) for name in names}
+    # Sphinx looks for the docstrings of values only in the module that defines them.
+    values = [
+        name for name, thing in things.items() if not inspect.isclass(thing) and not inspect.isroutine(thing)
+    ]
+    hidden = [name for name, is_here in names.items() if not is_here or name in values]
+    options = f"   :exclude-members: {', '.join(hidden)}\n" if hidden else ""
+    parts = [f".. automodule:: {module}\n{options}"]
+    for name in values:
+        if names[name]:
+            text = data_text(module, name).strip().replace("\n", "\n   ")
+            parts.append(f".. py:data:: {name}\n\n   {text}\n")
+    return "\n".join(parts)
+
+
 def write_reference(app: Sphinx) -> None:
     """Write the pages of the reference, which only say what to read where."""
     folder = Path(app.srcdir) / "reference"
@@ -72,12 +104,10 @@ def write_reference(app: Sphinx) -> None:
         parts = [_heading(f"{title}: {package}", "=")]
         modules = modules_of(package)
         for module in modules:
-            elsewhere = [name for (at, name), home in shown.items() if at == module and home != (at, name)]
-            if len(elsewhere) == len(import_module(module).__all__):
-                continue
-            heading = _heading(module, "-") if modules != [package] else ""
-            hidden = f"   :exclude-members: {', '.join(elsewhere)}\n" if elsewhere else ""
-            parts.append(f"{heading}.. automodule:: {module}\n{hidden}")
+            names = {name: home == (at, name) for (at, name), home in shown.items() if at == module}
+            if any(names.values()):
+                heading = _heading(module, "-") if modules != [package] else ""
+                parts.append(heading + _section(module, names))
         _write(folder / f"{package}.rst", "\n".join(parts))
     listed = "".join(f"   {package}\n" for package in PACKAGES)
     _write(folder / "index.rst", _heading("Reference", "=") + f".. toctree::\n   :maxdepth: 2\n\n{listed}")
@@ -93,13 +123,17 @@ def _write(path: Path, text: str) -> None:
 
 
 def as_restructured_text(*event: Any) -> None:
-    """Docstrings are written as plain text with Markdown's code; the tree of errors is a drawing."""
+    """Turn a docstring into what Sphinx reads, in place."""
     lines: list[str] = event[-1]
-    text = "\n".join(lines)
+    lines[:] = plain("\n".join(lines)).splitlines()
+
+
+def plain(text: str) -> str:
+    """Docstrings are plain text with Markdown's code; the tree of errors is a drawing."""
     if "├──" in text:
         before, _, drawing = text.partition("\n\n")
         text = f"{before}\n\n::\n\n" + "\n".join(f"   {line}" for line in drawing.splitlines())
-    lines[:] = re.sub(r"(?<![`:])`([^`\n]+)`(?!`)", r"``\1``", text).splitlines()
+    return re.sub(r"(?<![`:])`([^`\n]+)`(?!`)", r"``\1``", text)
 
 
 def setup(app: Sphinx) -> None:

@@ -58,7 +58,9 @@ class Deleted:
 
 
 Event: TypeAlias = Created | Updated | Deleted
+"""A change in the cache."""
 Predicate: TypeAlias = Callable[[Event], bool]
+"""Whether an event is worth a reconciliation."""
 
 
 def resource_version_changed(event: Event) -> bool:

@@ -20,6 +20,7 @@ __all__ = (
 )
 
 ConditionStatus = Literal["True", "False", "Unknown"]
+"""What a condition may say."""
 
 
 class Condition(BaseModel):
