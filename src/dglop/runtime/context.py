@@ -172,8 +172,8 @@ class Context:
         """
         Tell people what happened to *obj*, in the list of events and in `kubectl describe`.
 
-        *reason* is one word in CamelCase, *note* a sentence, *action* one word for what was done or tried, and
-        *related* another object that it has to do with.
+        *reason* is one word in CamelCase, *note* a sentence, *action* one word for what was done or tried,
+        and *related* another object that it has to do with.
 
         It is posted once the status is written, and not at all if the reconciliation fails; with *now* it is
         posted in any case.
