@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
 
+from dglop import ClientConfig, FieldValidation, Manager, Settings
+from dglop.common import JobReconciler
+from dglop.common.constants import POD
 from dglop.errors import DglopError
-from dglop.runtime.client import FieldValidation
 from dglop.runtime.clock import SystemClock
 from dglop.runtime.crdinstall import install_crds
 from examples.greeting import Greeting
-from examples.torchjob import TorchJob
+from examples.torchjob import TorchJob, TorchJobKind
 from test.blockrunner import PageRunner
 from test.pages import PYTHON, ROOT, blocks, with_blocks
 
@@ -53,6 +56,34 @@ async def test_a_manifest_of_the_docs_is_taken_as_it_is(
     place: str, wire: dict[str, Any], client: Client, namespace: str
 ) -> None:
     await _send(client, wire, namespace)
+
+
+async def _pods(client: Client, count: int) -> list[dict[str, Any]]:
+    """The pods, once there are so many."""
+    while True:
+        pods = await client.list(POD)
+        if len(pods) >= count:
+            return pods
+        await asyncio.sleep(0.1)
+
+
+async def test_the_job_of_the_kinds_page_gets_its_pods_and_they_can_meet(
+    server: Envtest, client: Client, namespace: str
+) -> None:
+    here = client.in_namespace(namespace)
+    settings = Settings(metrics_bind="0", health_bind="0", namespace=namespace, install_crds=True)
+    manager = Manager(settings, name="torchjob", config=ClientConfig(kubeconfig=str(server.kubeconfig)))
+    manager.controller(TorchJob, JobReconciler(TorchJobKind()))
+    async with manager:
+        await here.create(yaml.safe_load((ROOT / "examples" / "torchjob.yaml").read_text()))
+        async with asyncio.timeout(60):
+            pods = await _pods(here, 3)
+    env = [{each["name"]: each["value"] for each in pod["spec"]["containers"][0]["env"]} for pod in pods]
+    master = f"mnist-master-0.mnist.{namespace}.svc"
+    assert [pod["metadata"]["name"] for pod in pods] == ["mnist-master-0", "mnist-worker-0", "mnist-worker-1"]
+    assert [each["RANK"] for each in env] == ["0", "1", "2"]
+    assert {(each["WORLD_SIZE"], each["MASTER_PORT"]) for each in env} == {("3", "29500")}
+    assert all(each["MASTER_ADDR"].startswith(master) for each in env)
 
 
 async def test_a_manifest_with_a_field_that_is_not_there_would_be_refused(
