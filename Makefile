@@ -59,6 +59,11 @@ fmt: $(STAMP) ## Format and mend what can be mended without thought
 generate: $(STAMP) ## Write CRDs, RBAC and docs from the code
 	@$(PY) -m hack.generate
 
+.PHONY: docs
+docs: $(STAMP) ## Build the pages and the API reference into docs/_build/html
+	@$(PY) -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
 .PHONY: unit
 unit: $(STAMP) ## Run the tests that need nothing but Python
 	@.venv/bin/pytest test/unit
@@ -81,7 +86,7 @@ images: $(STAMP) ## Build the operator's and DGL's images
 
 .PHONY: clean
 clean: ## Remove the virtual environment and build leftovers (the cache stays)
-	@rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis docs/_build docs/reference
 
 .PHONY: help
 help: ## Show this list
@@ -95,5 +100,5 @@ $(STAMP): pyproject.toml uv.lock
 	    || { echo "python3 has no venv module: install it (on Debian: apt-get install python3-venv)" >&2; exit 1; }; \
 	  "$(CACHE)/tools/bin/pip" install --quiet --disable-pip-version-check "uv==$(UV_VERSION)"; \
 	fi
-	@"$(UV)" sync --frozen --quiet --all-extras --python "$$(command -v python3)"
+	@"$(UV)" sync --frozen --quiet --all-extras --all-groups --python "$$(command -v python3)"
 	@touch $@

@@ -139,7 +139,8 @@ class Lifecycle:
             clock=manager.clock,
             log=self._log,
         )
-        return self._own_client
+        # Of two programs under one name, each would take away what the other applied.
+        return self._own_client.with_field_manager(manager.name)
 
     def _make_env(self, client: Client) -> Environment:
         manager, settings = self._manager, self._settings
@@ -203,7 +204,7 @@ class Lifecycle:
         if self.env is None:
             raise DglopError("the election needs a client first")
         namespace = settings.leader_election_namespace or self.env.client.namespace
-        lease = settings.leader_election_id
+        lease = settings.lease_name(manager.name)
 
         @asynccontextmanager
         async def open_store() -> AsyncIterator[LeaseStore]:
@@ -226,7 +227,7 @@ class Lifecycle:
         return elector
 
     async def _lead(self, group: RunnableGroup, elector: LeaderElector) -> None:
-        self._log.info("Waiting for the lease", lease=self._settings.leader_election_id)
+        self._log.info("Waiting for the lease", lease=self._settings.lease_name(self._manager.name))
         await _first(elector.elected, elector.lost)
         if not elector.lost.is_set():
             group.start(self._leader_runnables())

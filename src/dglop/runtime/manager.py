@@ -54,7 +54,8 @@ class Manager:
     The owner of a client, a cache, controllers, servers, metrics and a log.
 
     Nothing of it is global, and making one does no I/O, so several can live in one process. Run it as a
-    program with `main`, inside another one with `await run()`, in a test with `async with manager:`.
+    program with `main`, inside another one with `await run()`, in a test with `async with manager:`. *name*
+    is that of its lease, of the fields it applies, of its roles and in events: give each program its own.
     """
 
     def __init__(
@@ -115,9 +116,8 @@ class Manager:
     ) -> Controller[T]:
         """Have *reconcile* called for each object of *kind*, and again when what it owns or watches changes.
 
-        *rules* is what its calls must be allowed beside what `needs` declares. A key that fails backs off,
-        from 5 ms to 1000 s; MaxOf(ExponentialBackoff(), TokenBucket(clock.monotonic)) as *rate_limiter*
-        bounds all retries together too. Raises ConfigError if the name, which labels metrics, is taken.
+        The options are Controller's. MaxOf(ExponentialBackoff(), TokenBucket(clock.monotonic)) as
+        *rate_limiter* bounds all retries together too. Raises ConfigError if the name is taken.
         """
         self._only_before_start()
         controller = Controller(
@@ -186,7 +186,7 @@ class Manager:
 
     def own_rules(self) -> list[Rule]:
         """What it must be allowed in its own namespace: for a Role."""
-        return own_rules(self.settings.leader_election_id)
+        return own_rules(self.settings.lease_name(self.name))
 
     def rights(self, home: str, account: str = "") -> list[dict[str, Any]]:
         """The manifests that give it all that, as service *account* (its name by default) in *home*."""

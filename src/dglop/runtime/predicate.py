@@ -58,7 +58,9 @@ class Deleted:
 
 
 Event: TypeAlias = Created | Updated | Deleted
+"""A change in the cache."""
 Predicate: TypeAlias = Callable[[Event], bool]
+"""Whether an event is worth a reconciliation."""
 
 
 def resource_version_changed(event: Event) -> bool:
@@ -95,12 +97,15 @@ def has_labels(labels: Mapping[str, str | None]) -> Predicate:
 
 
 def all_of(*predicates: Predicate) -> Predicate:
+    """Lets events through that all of *predicates* let through."""
     return lambda event: all(predicate(event) for predicate in predicates)
 
 
 def any_of(*predicates: Predicate) -> Predicate:
+    """Lets events through that one of *predicates* lets through."""
     return lambda event: any(predicate(event) for predicate in predicates)
 
 
 def negate(predicate: Predicate) -> Predicate:
+    """Lets events through that *predicate* keeps away."""
     return lambda event: not predicate(event)

@@ -39,8 +39,8 @@ class Settings(BaseSettings):
     """The only namespace to look after; all by default."""
     leader_elect: bool = False
     """Act only while holding a lease, so that several replicas can stand by."""
-    leader_election_id: str = "dglop"
-    """Name of the lease."""
+    leader_election_id: str = ""
+    """Name of the lease; by default the Manager's name, so that two programs never share one unasked."""
     leader_election_namespace: str = ""
     """Namespace of the lease; by default the one that the program runs in."""
     lease_duration: float = Field(15.0, gt=0)
@@ -99,6 +99,10 @@ class Settings(BaseSettings):
                 "retry_period",
             )
         return self
+
+    def lease_name(self, manager: str) -> str:
+        """The name of the lease of a Manager with this name."""
+        return self.leader_election_id or manager
 
     @classmethod
     def settings_customise_sources(

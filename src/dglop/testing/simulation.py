@@ -13,7 +13,7 @@ from dglop.common.plan import plan
 from dglop.common.replica import JobT
 from dglop.common.views import PodView, ServiceView
 from dglop.runtime.api.times import format_time
-from dglop.testing.builders import T0, container_status
+from dglop.testing.builders import T0, container_status, stored
 
 if TYPE_CHECKING:
     from dglop.common.actions import JobEvent, Plan
@@ -47,7 +47,7 @@ class Simulation(Generic[JobT]):
         self.wakes_at: datetime | None = None
         self._deletes_at_once = deletes_at_once
         self._serial = 0
-        self.job: JobT = self._read(job)
+        self.job: JobT = stored(job, "t")
 
     @property
     def status(self) -> Any:
@@ -70,7 +70,7 @@ class Simulation(Generic[JobT]):
         self._carry_out(made)
         before = self.job.to_wire()
         written = self.job.model_copy(update={"status": made.status})
-        self.job = self._read(written)
+        self.job = stored(written)
         if self.job.to_wire() != before:
             self.writes.append(self.job.status)
         self.events.extend(made.events)
@@ -173,10 +173,3 @@ class Simulation(Generic[JobT]):
             end = self.now + timedelta(seconds=30)
             pod["metadata"]["deletionTimestamp"] = format_time(end)
             pod["metadata"]["deletionGracePeriodSeconds"] = 30
-
-    def _read(self, job: JobT) -> JobT:
-        wire = job.to_wire()
-        wire["metadata"].setdefault("namespace", "t")
-        wire["metadata"].setdefault("uid", f"uid-{job.name}")
-        wire["metadata"].setdefault("generation", 1)
-        return type(job).from_wire(wire)

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from dglop.dgljob import DGLJob
+from dglop.dgljob.operator import make_operator
 from dglop.dgljob.rbac import MANAGER_RULES, OWN_RULES
 from dglop.dgljob.settings import OperatorSettings
 from dglop.dgljob.validation import problems
@@ -107,3 +108,15 @@ def test_metrics_are_plain_as_shipped_and_over_tls_with_the_component():
     assert (secure.metrics_secure, secure.metrics_bind) == (True, ":8443")
     mounts = [each["value"][0]["mountPath"] for each in changes if each["path"].endswith("/volumeMounts")]
     assert mounts == [secure.metrics_cert_path]
+
+
+def test_the_lease_of_the_shipped_operator_is_the_one_that_its_role_names():
+    deployment = yaml.safe_load((ROOT / "config/manager/workload/manager.yaml").read_text())
+    shipped = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+    operator = make_operator(OperatorSettings().with_flags(flags_of(shipped)))
+    lease = operator.settings.lease_name(operator.name)
+    role = yaml.safe_load((ROOT / "config/rbac/own/role.yaml").read_text())
+    named = [each.get("resourceNames") for each in role["rules"] if each["resources"] == ["leases"]]
+    assert operator.settings.leader_elect
+    assert lease == operator.name
+    assert named == [None, [lease]]

@@ -20,6 +20,7 @@ __all__ = (
 )
 
 ConditionStatus = Literal["True", "False", "Unknown"]
+"""What a condition may say."""
 
 
 class Condition(BaseModel):
@@ -46,10 +47,12 @@ class Condition(BaseModel):
 
 
 def find_condition(conditions: Sequence[Condition], type_: str) -> Condition | None:
+    """The condition of a type, or None."""
     return next((each for each in conditions if each.type == type_), None)
 
 
 def is_condition_true(conditions: Sequence[Condition], type_: str) -> bool:
+    """Whether the condition of a type is there and True."""
     found = find_condition(conditions, type_)
     return found is not None and found.status == "True"
 
