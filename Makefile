@@ -34,6 +34,10 @@ down: $(STAMP) ## Leave nothing running
 status: $(STAMP) ## Say what runs
 	@$(PY) -m hack.cluster status
 
+.PHONY: env
+env: $(STAMP) ## Print what a shell must know to use the cluster: eval "$$(make -s env)"
+	@$(PY) -m hack.cluster env
+
 ##@ Development
 
 .PHONY: setup

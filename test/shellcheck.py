@@ -98,6 +98,11 @@ def _kubectl(arguments: list[str]) -> list[str]:
     return [f"there is no {each}" for each in local if not (ROOT / each).exists()]
 
 
+def _eval(arguments: list[str]) -> list[str]:
+    printed = [each.removeprefix("$(").removesuffix(")") for each in arguments]
+    return [problem for line in printed for words in _split(line) for problem in _mistakes(words)]
+
+
 _CHECKS: dict[str, Callable[[list[str]], list[str]]] = {
     "make": _make,
     "python": _python,
@@ -105,4 +110,5 @@ _CHECKS: dict[str, Callable[[list[str]], list[str]]] = {
     ".venv/bin/python": _python,
     "kubectl": _kubectl,
     "dglop": _dglop,
+    "eval": _eval,
 }
