@@ -34,16 +34,22 @@ down: $(STAMP) ## Leave nothing running
 status: $(STAMP) ## Say what runs
 	@$(PY) -m hack.cluster status
 
+.PHONY: env
+env: $(STAMP) ## Print what a shell must know to use the cluster: eval "$$(make -s env)"
+	@$(PY) -m hack.cluster env
+
 ##@ Development
 
 .PHONY: setup
 setup: $(STAMP) ## Make the virtual environment from the lock file
 
 .PHONY: lint
-lint: $(STAMP) ## Check style, types, import directions, generated files and dglrun's Python floor
+lint: $(STAMP) ## Check style, types and their completeness, import directions, generated files and dglrun's Python floor
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
 	@.venv/bin/mypy
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" basedpyright --verifytypes dglop --ignoreexternal > .venv/completeness.txt \
+		|| { grep -B 1 -A 2 error .venv/completeness.txt; exit 1; }
 	@PYTHONPATH=src .venv/bin/lint-imports
 	@.venv/bin/vermin -q --no-tips --no-parse-comments -t=3.8- --violations src/dglop/dglrun
 	@$(PY) -m hack.generate --check
@@ -56,6 +62,11 @@ fmt: $(STAMP) ## Format and mend what can be mended without thought
 .PHONY: generate
 generate: $(STAMP) ## Write CRDs, RBAC and docs from the code
 	@$(PY) -m hack.generate
+
+.PHONY: docs
+docs: $(STAMP) ## Build the pages and the API reference into docs/_build/html
+	@$(PY) -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 .PHONY: unit
 unit: $(STAMP) ## Run the tests that need nothing but Python
@@ -79,7 +90,7 @@ images: $(STAMP) ## Build the operator's and DGL's images
 
 .PHONY: clean
 clean: ## Remove the virtual environment and build leftovers (the cache stays)
-	@rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis docs/_build docs/reference
 
 .PHONY: help
 help: ## Show this list
@@ -93,5 +104,5 @@ $(STAMP): pyproject.toml uv.lock
 	    || { echo "python3 has no venv module: install it (on Debian: apt-get install python3-venv)" >&2; exit 1; }; \
 	  "$(CACHE)/tools/bin/pip" install --quiet --disable-pip-version-check "uv==$(UV_VERSION)"; \
 	fi
-	@"$(UV)" sync --frozen --quiet --all-extras --python "$$(command -v python3)"
+	@"$(UV)" sync --frozen --quiet --all-extras --all-groups --python "$$(command -v python3)"
 	@touch $@

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dglop import CustomResource, Manager, RawPod
 from dglop.common import JobKind, JobReconciler, JobSpec, JobStatus, Replica, ReplicaSpec, set_env
 
+PORT = "29500"  # where rank 0 listens; each job's master has its own DNS name
+
 
 class TorchJobSpec(JobSpec):
     master: ReplicaSpec
@@ -26,7 +28,7 @@ class TorchJobKind(JobKind[TorchJob]):
     def configure(self, pod: RawPod, replica: Replica[TorchJob]) -> None:
         rank = 0 if replica.role == self.leader else replica.index + 1
         world = sum(spec.replicas for spec in self.replicas(replica.job).values())
-        set_env(pod, RANK=str(rank), WORLD_SIZE=str(world), MASTER_ADDR=replica.dns)
+        set_env(pod, RANK=str(rank), WORLD_SIZE=str(world), MASTER_ADDR=replica.dns, MASTER_PORT=PORT)
 
 
 manager = Manager(name="torchjob")

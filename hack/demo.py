@@ -181,15 +181,17 @@ def _partition_words(partition: dict[str, Any]) -> str:
     return ", ".join(words)
 
 
-def _conclusion(job: dict[str, Any], stack: Stack, seconds: float) -> str:
+def _conclusion(job: dict[str, Any], seconds: float) -> str:
     output = job["spec"].get("output", {})
     accuracy = _metrics(job["status"]).get("testAccuracy", "unknown")
     file = "/".join(filter(None, (output.get("subPath"), "model.pt")))
     claim = output.get("claimName")
     where = f"volume {claim}, file {file}" if claim else "an emptyDir (name a claim in spec.output)"
-    return (
-        f"\n  Trained. test accuracy {accuracy} · model in {where} · {seconds:.0f} s in all\n"
-        f"  next:  kubectl --kubeconfig {short(stack.kubeconfig)} -n {_NAMESPACE} get dgljobs      make down"
+    return "\n".join(
+        [
+            f"\n  Trained. test accuracy {accuracy} · model in {where} · {seconds:.0f} s in all",
+            *hack_stack.next_lines(f"kubectl -n {_NAMESPACE} get dgljobs"),
+        ]
     )
 
 
@@ -200,7 +202,7 @@ async def _demo(report: Report) -> None:
         name = await asyncio.to_thread(_submit, stack)
         follower = Follower(client, name)
         await _follow(follower, report)
-        report.say(_conclusion(follower.job, stack, time.monotonic() - began))
+        report.say(_conclusion(follower.job, time.monotonic() - began))
 
 
 def main() -> int:

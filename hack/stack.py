@@ -70,6 +70,8 @@ def envtest_assets(report: Report) -> Path:
 def bring_up(report: Report) -> Stack:
     """Cluster, images, operator; each reused where it is there already."""
     provider = choose_provider()
+    if lacking := images.lacking():
+        report.say(images.announcement(lacking))
     provider.up(report)
     built = {each.name: each for each in images.build_images(report)}
     with report.step("images") as step:
@@ -155,13 +157,18 @@ def apply(stack: Stack, documents: list[dict[str, Any]]) -> None:
     stack.run("apply", "-f", "-", stdin="\n---\n".join(json.dumps(each) for each in documents))
 
 
+def next_lines(*commands: str) -> list[str]:
+    """What to type next, a command a line, for this cluster and whoever has no kubectl."""
+    return ["  next:", *(f"    {each}" for each in ('eval "$(make -s env)"', *commands, "make down"))]
+
+
 def main() -> int:
     try:
-        stack = bring_up(choose_report())
+        bring_up(choose_report())
     except (ClusterError, RuntimeError) as error:
         print(f"\n  {error}", file=sys.stderr)
         return 1
-    print(f"\n  next:  export KUBECONFIG={stack.kubeconfig}\n         kubectl get dgljobs -A      make down")
+    print("\n".join(["", *next_lines("kubectl get dgljobs -A")]))
     return 0
 
 

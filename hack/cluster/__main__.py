@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m hack.cluster up|down|status|kubeconfig|load ARCHIVE|logs`."""
+"""`python -m hack.cluster up|down|status|env|kubeconfig|load ARCHIVE|logs`."""
 
 from __future__ import annotations
 
 import argparse
+import shlex
+import shutil
 import sys
 from pathlib import Path
 
 from hack.cluster import ClusterError, choose_provider
-from hack.cluster.paths import short
 from hack.cluster.report import choose_report
 
 HELP = {
     "up": "have the cluster ready",
     "down": "end it and clean up",
     "status": "say how it stands; exit code 1 where none runs",
+    "env": 'print what a shell must know to use it: eval "$(make -s env)"',
     "kubeconfig": "print the path of its kubeconfig",
     "load": "make the images of an archive known to its nodes",
     "logs": "print the last lines of every part",
@@ -45,10 +47,13 @@ def run(command: str, archive: Path | None) -> int:
     provider = choose_provider()
     if command == "up":
         provider.up(choose_report())
-        kubectl, kubeconfig = short(provider.kubectl()), short(provider.kubeconfig())
-        print(f"  next:  {kubectl} --kubeconfig {kubeconfig} get nodes")
+        print("  next:")
+        print('    eval "$(make -s env)"')
+        print("    kubectl get nodes")
     elif command == "down":
         provider.down(choose_report())
+    elif command == "env":
+        print(exports(provider.kubeconfig(), provider.kubectl(), shutil.which("kubectl")))
     elif command == "kubeconfig":
         print(provider.kubeconfig())
     elif command == "logs":
@@ -60,6 +65,14 @@ def run(command: str, archive: Path | None) -> int:
         print(f"{provider.name}: {status.text}")
         return 0 if status.running else 1
     return 0
+
+
+def exports(kubeconfig: Path, kubectl: Path, there: str | None) -> str:
+    """Lines for a shell: where the cluster is, and a kubectl where the machine has none."""
+    lines = [f"export KUBECONFIG={shlex.quote(str(kubeconfig))}"]
+    if not there:
+        lines.append(f'export PATH={shlex.quote(str(kubectl.parent))}:"$PATH"')
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

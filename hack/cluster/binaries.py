@@ -16,6 +16,7 @@ from hack.cluster.commands import output, stream
 from hack.cluster.errors import ClusterError
 from hack.cluster.golang import Go, find_go
 from hack.cluster.paths import SOURCES, Paths, paths_from
+from hack.cluster.progress import Progress, Whole
 from hack.cluster.report import choose_report
 
 if TYPE_CHECKING:
@@ -131,9 +132,11 @@ def ensure(names: tuple[str, ...], paths: Paths, note: Callable[[str], None]) ->
     with _locked(paths.bin):
         lacking = missing(names, paths)
         go = find_go(paths, note) if lacking else None
+        whole = Whole(sum(tool.minutes for tool in lacking))
         for tool in lacking:
             if go is not None:
-                _build(tool, go, paths, note)
+                _build(tool, go, paths, note, whole)
+                whole.done += tool.minutes
 
 
 def binary(name: str, paths: Paths | None = None, report: Step | None = None) -> Path:
@@ -170,14 +173,14 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _build(tool: Tool, go: Go, paths: Paths, note: Callable[[str], None]) -> None:
+def _build(tool: Tool, go: Go, paths: Paths, note: Callable[[str], None], whole: Whole) -> None:
     """Compile beside the final place and rename at the end: a build that is broken off leaves no program."""
     final = home(tool, paths)
     part = final.with_name(final.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     note(f"{tool.name} {tool.version}: fetching modules")
-    progress = _Progress(tool.name, _packages(tool, go), note)
+    progress = Progress(tool, _packages(tool, go), note, whole)
     stream(
         [str(go.program), "build", "-v", "-trimpath", "-ldflags", tool.ldflags,
          "-o", str(part / tool.name), tool.package],
@@ -192,18 +195,3 @@ def _build(tool: Tool, go: Go, paths: Paths, note: Callable[[str], None]) -> Non
 def _packages(tool: Tool, go: Go) -> int:
     listed = output([str(go.program), "-C", str(tool.source), "list", "-deps", tool.package], env=go.env)
     return len(listed.splitlines())
-
-
-class _Progress:
-    """Counts the packages that the compiler names; those it has from an earlier run it does not name."""
-
-    def __init__(self, name: str, total: int, note: Callable[[str], None]) -> None:
-        self._name = name
-        self._total = total
-        self._note = note
-        self._seen = 0
-
-    def line(self, row: str) -> None:
-        if row and " " not in row:
-            self._seen += 1
-            self._note(f"{self._name}: package {self._seen} of at most {self._total}")

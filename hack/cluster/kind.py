@@ -60,8 +60,8 @@ class Kind:
         lacking = missing(NEEDED, self._paths)
         if lacking:
             preflight.check_disk(self._paths.cache, BUILD_SPACE)
-            tools = [f"{tool.name} {tool.version}" for tool in lacking]
-            report.say(announcement([], tools, 5))  # kubectl alone, without the parts it shares packages with
+            minutes = 5  # kubectl alone, without the parts it shares packages with
+            report.say(announcement([], lacking, minutes, BUILD_SPACE))
         with report.step("kubernetes") as step:
             ensure(NEEDED, self._paths, step.note)
             step.note(f"kind {TOOLS['kind'].version}")

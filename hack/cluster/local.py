@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from hack.cluster.binaries import Tool
     from hack.cluster.paths import Paths
     from hack.cluster.report import Report, Step
     from hack.cluster.settings import Settings
@@ -30,7 +31,7 @@ __all__ = ("Local", "announcement")
 
 NEEDED = ("etcd", "kubernetes", "kubectl", "coredns", "kwok", "pause")
 GIB = 2**30
-BUILD_SPACE = 9 * GIB  # modules 2.4, compiled packages 4, programs 0.4, and images besides
+BUILD_SPACE = 13 * GIB  # modules and compiled packages 6, programs 0.5, images 3.3, and once more unpacked 3
 RUN_SPACE = 2 * GIB
 
 
@@ -96,7 +97,7 @@ class Local:
         preflight.check_disk(self._paths.cache, BUILD_SPACE if tools else RUN_SPACE)
         if packages or tools:
             minutes = sum(tool.minutes for tool in tools)
-            report.say(announcement(packages, [f"{tool.name} {tool.version}" for tool in tools], minutes))
+            report.say(announcement(packages, tools, minutes, BUILD_SPACE))
             report.say(f"  log: {self._paths.log}")
         with report.step("tools") as step:
             install_packages(self._paths.log, step.note)
@@ -134,12 +135,16 @@ class Local:
             yield
 
 
-def announcement(packages: list[str], tools: list[str], minutes: float) -> str:
-    """What will be installed and built, and about how long that takes on two cores."""
+def announcement(packages: list[str], tools: list[Tool], minutes: float, space: int) -> str:
+    """What will be installed and built, what that takes on two cores, and of the disk with the images."""
     rows = []
     if packages:
         rows.append(f"  to install (Debian): {' '.join(packages)}")
     if tools:
-        rows.append(f"  to build, once, from Go modules: {', '.join(tools)}")
+        rows.append(f"  to build, once, from Go modules: {', '.join(f'{t.name} {t.version}' for t in tools)}")
     about = max(1, round(minutes + len(packages) * 0.05))
-    return "\n".join([*rows, f"  about {about} min on two cores; later starts take seconds"])
+    # A cold build was seen to take anything between the two, by what else the machine had to do.
+    rows.append(f"  {about} to {2 * about} min on two cores; later starts take seconds")
+    if tools:
+        rows.append(f"  disk: {space // GIB} GiB with the images")
+    return "\n".join(rows)

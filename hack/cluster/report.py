@@ -101,7 +101,8 @@ class RichReport:
         self._clock = clock
 
     def say(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False)
+        # A command that a line break goes through cannot be pasted.
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     @contextmanager
     def step(self, name: str) -> Iterator[Step]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from hack.images.build import build_images
+from hack.images.build import announcement, build_images, lacking
 from hack.images.model import BuiltImage, ImageError
 
-__all__ = ("BuiltImage", "ImageError", "build_images")
+__all__ = ("BuiltImage", "ImageError", "announcement", "build_images", "lacking")

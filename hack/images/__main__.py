@@ -8,7 +8,7 @@ import sys
 
 from hack.cluster.errors import ClusterError
 from hack.cluster.report import choose_report
-from hack.images.build import build_images
+from hack.images.build import announcement, build_images, lacking
 from hack.images.model import RECIPES
 
 
@@ -18,8 +18,11 @@ def main() -> int:
     build = commands.add_parser("build", help="build what has changed and print name, sizes and archive")
     build.add_argument("names", nargs="*", metavar="NAME", help=", ".join(recipe.name for recipe in RECIPES))
     arguments = parser.parse_args()
+    report = choose_report()
     try:
-        images = build_images(choose_report(), arguments.names)
+        if missing := lacking(arguments.names):
+            report.say(announcement(missing))
+        images = build_images(report, arguments.names)
     except ClusterError as error:
         print(f"\n{error}", file=sys.stderr)
         return 1

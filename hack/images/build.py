@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hack.cluster.report import Report, Step
     from hack.images.engine import Engine
 
-__all__ = ("announcement", "build_images", "check_limits", "known_image", "wanted")
+__all__ = ("announcement", "build_images", "check_limits", "known_image", "lacking", "wanted")
 
 KEPT = 2  # archives of each image: the present one and the one before
 
@@ -35,6 +35,12 @@ def wanted(names: Sequence[str]) -> list[Recipe]:
     if unknown := [name for name in names if name not in known]:
         raise ImageError(f"there is no image {', '.join(unknown)}: choose of {', '.join(known)}")
     return [recipe for recipe in RECIPES if not names or recipe.name in names]
+
+
+def lacking(names: Sequence[str] = ()) -> list[Recipe]:
+    """The images that would have to be built."""
+    folder = paths_from().cache / "images"
+    return [each for each in wanted(names) if not known_image(each, image_key(each), folder)]
 
 
 def announcement(recipes: Sequence[Recipe]) -> str:
@@ -134,7 +140,6 @@ def build_images(report: Report, names: Sequence[str] = ()) -> list[BuiltImage]:
     known = [known_image(recipe, image_key(recipe), folder) for recipe in recipes]
     if all(known):
         return [image for image in known if image]
-    report.say(announcement([recipe for recipe, image in zip(recipes, known, strict=True) if not image]))
     built: list[BuiltImage] = []
     with report.step("build") as step, _alone(folder, step):
         require_space(folder)

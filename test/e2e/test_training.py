@@ -52,12 +52,15 @@ def test_digits_are_learned_and_every_phase_is_seen_once_in_order(jobs: Jobs, ku
     assert float(metrics["testAccuracy"]) > 0.9
     row = {"NAME": "digits", "STATE": "Completed", "WORKERS": "2/2", "PARTS": "2/2", "RESTARTS": "0"}
     assert _row(jobs).items() >= (row | {"PROGRESS": "100%"}).items()
+    events = kubectl.out("get", "events", "-n", jobs.namespace)
+    assert "Unhealthy" not in events, "a probe failed at a normal start or end"
 
 
 def _row(jobs: Jobs) -> dict[str, str]:
     """What `kubectl get dgljobs` prints of the namespace's only job, by column."""
     header, row = jobs.kubectl.out("get", "dgljobs", "-n", jobs.namespace).splitlines()
-    assert header.split() == ["NAME", "STATE", "WORKERS", "PARTS", "RESTARTS", "PROGRESS", "AGE"]
+    columns = ["NAME", "STATE", "WORKERS", "PARTS", "RESTARTS", "PROGRESS", "REASON", "AGE"]
+    assert header.split() == columns
     return {column: (row[header.index(column) :].split() or [""])[0] for column in header.split()}
 
 

@@ -50,6 +50,12 @@ def _job(spec: dict[str, Any]) -> dict[str, Any]:
     return {**_KIND, "spec": {"partitionMode": "SSP", "dglReplicaSpecs": specs, **spec}}
 
 
+def _is_done(status: dict[str, Any]) -> bool:
+    """Whether the last figures are shown, whatever reports there were."""
+    trainer = status.get("trainer", {})
+    return trainer.get("progress") == "100%" and {"name": "loss", "value": "0.1"} in trainer["metrics"]
+
+
 class Lives:
     """The jobs of one namespace, and who does something to them; one in `other` is none of theirs."""
 
@@ -148,6 +154,7 @@ class Lives:
         self.kubelet.done |= set(_JOBS)
         for name in ("served", "podless", "nameless"):
             await self._until(name, "Completed")
+            await self._until_status(name, _is_done)
         while "claimed" in await self._names():  # noqa: ASYNC110 - the server is another process
             await asyncio.sleep(0.05)
 

@@ -15,27 +15,27 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 SPEC = {"dglReplicaSpecs": {"Worker": {"replicas": 1, "template": {"spec": {"containers": []}}}}}
 
 
-async def test_the_reason_of_a_failure_is_shown_whether_or_not_a_pod_was_at_fault(
+async def test_why_a_job_waits_or_failed_is_shown_apart_from_its_last_failure(
     client: Client, namespace: str
 ) -> None:
-    failed = {"type": "Failed", "status": "True", "reason": "InvalidSpec", "message": "no containers"}
     created = {"type": "Created", "status": "True", "reason": "DGLJobCreated", "message": "it is"}
     moment = {"lastTransitionTime": "2026-01-01T00:00:00Z"}
     await make(client, namespace, "new", {})
     await make(client, namespace, "runs", {"conditions": [{**created, **moment}]})
-    await make(client, namespace, "bad", {"conditions": [{**created, **moment}, {**failed, **moment}]})
-    restarted = {"conditions": [{**created, **moment}], "lastFailure": {"reason": "OOMKilled"}}
-    await make(client, namespace, "again", restarted)
+    await make(client, namespace, "waits", {"reason": "ImagePullBackOff"})
+    await make(client, namespace, "bad", {"reason": "InvalidSpec"})
+    await make(client, namespace, "again", {"lastFailure": {"reason": "OOMKilled"}})
     path = DGLJob.resource.path(namespace)
     table = json.loads(await client.raw("GET", path, accept=TABLE))
     names = [each["name"] for each in table["columnDefinitions"]]
     rows = {row["cells"][0]: dict(zip(names, row["cells"], strict=True)) for row in table["rows"]}
     shown = {name: (row["Reason"], row["Last Failure"]) for name, row in rows.items()}
     assert shown == {
-        "new": (None, None),
-        "runs": (None, None),
+        "new": ("", None),
+        "runs": ("", None),
+        "waits": ("ImagePullBackOff", None),
         "bad": ("InvalidSpec", None),
-        "again": (None, "OOMKilled"),
+        "again": ("", "OOMKilled"),
     }
 
 

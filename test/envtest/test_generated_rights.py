@@ -79,6 +79,6 @@ async def test_the_generated_rights_are_enough_and_no_more(
         await manager.controllers[0].queue.wait_idle()
     assert (await here.get(Notice, "n")).status.is_true("Ready")
     assert (await here.get(MAP, "n"))["metadata"]["ownerReferences"][0]["name"] == "n"
-    assert (await here.get(LEASE, "dglop"))["spec"]["holderIdentity"] in ("", None)
+    assert (await here.get(LEASE, "noticer"))["spec"]["holderIdentity"] in ("", None)
     for manifest in manifests:
         await client.delete(manifest, manifest["metadata"]["name"], manifest["metadata"].get("namespace"))

@@ -57,7 +57,10 @@ class DeleteService:
 
 @dataclass(frozen=True, slots=True)
 class JobEvent:
-    """One event, sent after the status was written."""
+    """One event, sent after the status was written.
+
+    The action `Wait` marks what keeps pods from running: only what the status says of that is told.
+    """
 
     reason: str
     note: str

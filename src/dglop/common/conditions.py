@@ -22,7 +22,10 @@ def is_finished(status: JobStatus) -> bool:
 
 
 class Conditions:
-    """The rows of the transition table, as changes of one status in memory."""
+    """The rows of the transition table, as changes of one status in memory.
+
+    `status.reason` is what people are shown of them: why the job does not run, or why it has failed.
+    """
 
     def __init__(self, kind: str, status: JobStatus, now: datetime) -> None:
         self._kind = kind
@@ -36,19 +39,23 @@ class Conditions:
         """Running is False for a reason of the pods' own, such as Unschedulable; never undoes True."""
         if not self._status.is_true(ConditionType.RUNNING):
             self._set(ConditionType.RUNNING, False, reason, message)
+            self._status.reason = "" if reason == Reason.WAITING else reason
 
     def running(self, message: str) -> None:
         self._set(ConditionType.RUNNING, True, Reason.RUNNING, message)
         self._turn_off(ConditionType.RESTARTING, Reason.RESTARTED, message)
+        self._status.reason = ""
 
     def restarting(self, reason: str, message: str) -> None:
         self._set(ConditionType.RESTARTING, True, reason, message)
         self._turn_off(ConditionType.RUNNING, Reason.RESTARTING, message)
+        self._status.reason = ""
 
     def suspended(self, message: str) -> None:
         self._set(ConditionType.SUSPENDED, True, Reason.SUSPENDED, message)
         self._turn_off(ConditionType.RUNNING, Reason.SUSPENDED, message)
         self._turn_off(ConditionType.RESTARTING, Reason.SUSPENDED, message)
+        self._status.reason = ""
 
     def resumed(self, message: str) -> None:
         self._turn_off(ConditionType.SUSPENDED, Reason.RESUMED, message)
@@ -56,10 +63,12 @@ class Conditions:
     def succeeded(self, message: str) -> None:
         self._set(ConditionType.SUCCEEDED, True, Reason.SUCCEEDED, message)
         self._finish(Reason.SUCCEEDED, message)
+        self._status.reason = ""
 
     def failed(self, reason: str, message: str) -> None:
         self._set(ConditionType.FAILED, True, reason, message)
         self._finish(Reason.FAILED, message)
+        self._status.reason = self._word(reason)
 
     def _finish(self, reason: Reason, message: str) -> None:
         self._turn_off(ConditionType.RUNNING, reason, message)
@@ -73,5 +82,8 @@ class Conditions:
             self._set(type_, False, reason, message)
 
     def _set(self, type_: ConditionType, value: bool, reason: str, message: str) -> None:
-        word = kind_reason(self._kind, reason) if isinstance(reason, Reason) else reason
-        self._status.set(type_, value, reason=word, message=message[:MAX_MESSAGE], now=self._now)
+        short = message[:MAX_MESSAGE]
+        self._status.set(type_, value, reason=self._word(reason), message=short, now=self._now)
+
+    def _word(self, reason: str) -> str:
+        return kind_reason(self._kind, reason) if isinstance(reason, Reason) else reason

@@ -53,28 +53,35 @@ def replica_status(
     completed: Collection[int],
     created: Collection[int],
     selector: str,
-    failed_before: int = 0,
+    before: ReplicaStatus | None = None,
     attempt: int | None = None,
     leaving_is_active: bool = False,
 ) -> ReplicaStatus:
     """The counts of one replica type, from its pods within range.
 
-    A finished index counts as succeeded whether its pod is still there or not; `failed_before` keeps the
-    count of a finished job's failed pods. Ready are those of `attempt` alone, if one is given. A suspended
-    job's pods are active until they are gone (`leaving_is_active`): a queue gives their quota away.
+    A finished index counts as succeeded whether its pod is still there or not. So does a pod that serves on
+    after its work was done, though its index is never finished: it may have to be made again. `before` are
+    the counts of a finished job, which keeps them when its pods go. Ready are those of `attempt` alone, if
+    one is given. A suspended job's pods are active until they are gone (`leaving_is_active`): a queue gives
+    their quota away.
     """
     alive = [pod for pod in pods if not pod.is_terminating]
     active = [pod for pod in alive if pod.is_active]
     if leaving_is_active:
         active = [pod for pod in pods if pod.phase == "Running"]
-    ready = {pod.index for pod in alive if pod.is_ready and attempt in (None, pod.attempt)}
+    present = [pod for pod in alive if attempt in (None, pod.attempt)]
+    done = {pod.index for pod in present if pod.is_succeeded}.union(completed)
+    ready = done.union(pod.index for pod in present if pod.is_ready)
+    succeeded, failed = len(done), sum(pod.is_failed for pod in alive)
+    if before is not None:
+        succeeded, failed = max(before.succeeded, succeeded), max(before.failed, failed)
     return ReplicaStatus(
         active=len(active),
-        succeeded=len(completed),
-        failed=max(failed_before, sum(pod.is_failed for pod in alive)),
+        succeeded=succeeded,
+        failed=failed,
         pending=sum(pod.phase == "Pending" and not pod.is_failed for pod in alive),
         terminating=len(pods) - len(alive),
-        ready=f"{len(ready.union(completed))}/{wanted}",
+        ready=f"{max(len(ready), succeeded)}/{wanted}",
         selector=selector,
         completed_indexes=format_ranges(completed),
         created_indexes=format_ranges(created),

@@ -145,9 +145,11 @@ class Draft:
         if self.requeue_after is None or after < self.requeue_after:
             self.requeue_after = after
 
-    def event(self, reason: Reason | str, note: str, *, warning: bool = False) -> None:
+    def event(
+        self, reason: Reason | str, note: str, *, warning: bool = False, action: str = "Reconcile"
+    ) -> None:
         word = kind_reason(self.job.kind, reason) if isinstance(reason, Reason) else reason
-        self.events.append(JobEvent(word, note[:1024], "Warning" if warning else "Normal"))
+        self.events.append(JobEvent(word, note[:1024], "Warning" if warning else "Normal", action))
 
     def delete(self, pod: PodView, *, grace_seconds: int | None = None) -> None:
         """Delete a pod, unless that is under way or its role is not settled."""

@@ -21,15 +21,20 @@ if TYPE_CHECKING:
 
     from dglop.common.draft import Draft, Role
 
-__all__ = ("conclude", "note_created", "tally")
+__all__ = ("conclude", "note_created", "note_done", "tally")
+
+
+def note_done(draft: Draft) -> None:
+    """Take down which replicas are done: those too that end well after their job, as after its leader."""
+    for role in draft.roles.values():
+        if not role.is_serving:
+            role.completed |= {pod.index for pod in draft.current(role) if pod.is_succeeded}
 
 
 def tally(draft: Draft) -> None:
     """Take down which replicas are done and how often containers were restarted."""
     status = draft.status
-    for role in draft.roles.values():
-        if not role.is_serving:
-            role.completed |= {pod.index for pod in draft.current(role) if pod.is_succeeded}
+    note_done(draft)
     status.restart_count = max(status.restart_count, status.restarts + draft.live_restarts())
 
 
@@ -68,7 +73,14 @@ def _failures(draft: Draft) -> Iterator[tuple[Role, Failure]]:
                 yield role, found
         if role.gate is Gate.OPEN and role.is_settled:
             for index in sorted(role.created - role.slots - role.completed):
-                yield role, vanished(draft.job.name, role.name, index, role.policy)
+                node = _named_node(role)
+                yield role, vanished(draft.job.name, role.name, index, role.policy, node=node)
+
+
+def _named_node(role: Role) -> str:
+    """The node that the template names itself, past any scheduler; "" in general."""
+    spec = role.spec.template.get("spec")
+    return str(spec.get("nodeName") or "") if isinstance(spec, dict) else ""
 
 
 def _judge_failures(draft: Draft) -> bool:

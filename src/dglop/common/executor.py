@@ -89,7 +89,7 @@ class Executor:
         self._job = job
         self._expectations = expectations
         self._memory = memory
-        self.report = Report()
+        self.report: Report = Report()
 
     async def delete(self, plan: Plan) -> None:
         await _together(self._delete_pod, plan.delete_pods)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import signal as signals
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -28,6 +28,8 @@ _DISRUPTION_REASONS: Final = frozenset(
 _OWN_LIMIT: Final = re.compile(
     r"exceeds the (total )?limit|exceeded its local ephemeral storage limit|Usage of EmptyDir volume"
 )
+_COLLECTED: Final = "DeletionByPodGC"
+_NO_NODE: Final = "NodeNotFound"
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 
 
@@ -126,6 +128,10 @@ def failure_of(pod: PodView, role: str, policy: RestartPolicy) -> Failure | None
         return None
     container, ended = _decisive(pod)
     disruption = _disruption(pod)
+    if disruption == _COLLECTED and _is_pinned_to_nothing(pod):
+        node = f"node {pod.spec.node_name}, which the pod template names, does not exist"
+        lost = _from_outside(pod, role, policy, Cause.LOST, _NO_NODE)
+        return replace(lost, text=node)
     if disruption:
         return _from_outside(pod, role, policy, Cause.DISRUPTION, disruption)
     if pod.is_terminating and not _ended_before_deletion(pod, ended):
@@ -150,10 +156,11 @@ def failure_of(pod: PodView, role: str, policy: RestartPolicy) -> Failure | None
     )
 
 
-def vanished(job: str, role: str, index: int, policy: RestartPolicy) -> Failure:
-    """The failure of a pod that was there and is gone without a trace."""
+def vanished(job: str, role: str, index: int, policy: RestartPolicy, *, node: str = "") -> Failure:
+    """The failure of a pod that was there and is gone without a trace; `node` is named by its template."""
     name = pod_name(job, role, index)
-    return Failure(role, index, name, Cause.LOST, policy, reason="Deleted")
+    text = f"if nobody did: node {node}, which the pod template names, may not exist" if node else ""
+    return Failure(role, index, name, Cause.LOST, policy, reason="Deleted", text=text)
 
 
 def _from_outside(pod: PodView, role: str, policy: RestartPolicy, cause: Cause, reason: str) -> Failure:
@@ -171,6 +178,16 @@ def _from_outside(pod: PodView, role: str, policy: RestartPolicy, cause: Cause, 
         text=text[:600],
         time=min(known, default=None),
     )
+
+
+def _is_pinned_to_nothing(pod: PodView) -> bool:
+    """Whether the pod was made for a node that was not there, rather than lost with one.
+
+    A scheduler's choice leaves a condition, and so does the first word of a node's kubelet. Without either
+    the template named the node, and each pod made from it ends like this one: that is no disruption.
+    """
+    said = (*pod.status.init_container_statuses, *pod.status.container_statuses)
+    return bool(pod.spec.node_name) and pod.condition("PodScheduled") is None and not said
 
 
 def _disruption(pod: PodView) -> str:

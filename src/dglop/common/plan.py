@@ -11,7 +11,7 @@ from dglop.common.cleanup import clean_up, force_lost
 from dglop.common.conditions import Conditions, is_finished
 from dglop.common.counting import replica_status
 from dglop.common.draft import AT_ONCE, Draft, controller_name
-from dglop.common.ending import conclude, note_created, tally
+from dglop.common.ending import conclude, note_created, note_done, tally
 from dglop.common.names import role_selector
 from dglop.common.reasons import ConditionType, Reason, is_own
 from dglop.common.starting import begin, fail, is_foreign, note_change, start, suspend
@@ -72,6 +72,7 @@ def _without_roles(job: Any, now: datetime, message: str) -> Plan:
 def _step(draft: Draft) -> None:
     force_lost(draft)
     if is_finished(draft.status):
+        note_done(draft)
         clean_up(draft)
         return
     if draft.policy.suspend:
@@ -106,6 +107,8 @@ def _show_running(draft: Draft) -> None:
         draft.wake(waits.again)
     running = draft.status.get(ConditionType.RUNNING)
     if waits.trouble:
+        if waits.warns and draft.status.reason != waits.trouble[0]:
+            draft.event(*waits.trouble, warning=True, action="Wait")  # once, however its words change
         draft.conditions.waiting(*waits.trouble)
     elif running is not None and not is_own(draft.job.kind, running.reason):
         draft.conditions.waiting(str(Reason.WAITING), "pods are on their way")
@@ -129,7 +132,7 @@ def _finish(draft: Draft) -> Plan:
             completed=role.completed,
             created=role.created,
             selector=role_selector(controller_name(draft.kind, draft.job), draft.job.name, name),
-            failed_before=before.failed if before and over else 0,
+            before=before if over else None,
             attempt=None if role.is_kept or not draft.is_gang else draft.status.attempt,
             leaving_is_active=draft.policy.suspend and not over,
         )

@@ -95,7 +95,7 @@ class JobReconciler(Generic[JobT]):
         if report.refused:
             made = fail_plan(job, observed, ctx.now(), self.kind, report.refused)
         self._show_trouble(job, made, memory, ctx)
-        self._tell(job, made, report, ctx)
+        self._tell(job, made, report, memory, ctx)
         self._tell_ignored(job, memory, ctx)
         held = self._pace.wait(job.uid, job.status, made.status, self._monotonic())
         if not held and made.status != job.status:
@@ -151,9 +151,11 @@ class JobReconciler(Generic[JobT]):
         second = ctx.now().replace(microsecond=0)
         Conditions(job.kind, made.status, second).waiting(str(reason), message)
 
-    def _tell(self, job: JobT, made: Plan, report: Report, ctx: Context) -> None:
-        """Events go out after the status was written."""
+    def _tell(self, job: JobT, made: Plan, report: Report, memory: JobMemory, ctx: Context) -> None:
+        """Events go out after the status was written; that pods wait is told once the status says so."""
         for event in made.events:
+            if memory.trouble and event.action == "Wait":
+                continue
             ctx.event(job, event.reason, event.note, type=event.type, action=event.action)
         if report.denied:
             ctx.event(job, Reason.FAILED_CREATE_POD, report.denied, type="Warning", action="Create")

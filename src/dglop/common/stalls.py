@@ -34,6 +34,8 @@ class Trouble:
         text: the same for all pods that are alike.
         hint: since when it is so, and the command that tells more of this pod.
         begins, ends: from when and until when it is worth telling, where time alone decides that.
+        is_sure: somebody says that it is so; else it is known from the mere delay.
+        warns: it keeps pods from running until a person does something; else it may be as it should.
     """
 
     reason: str
@@ -41,6 +43,8 @@ class Trouble:
     hint: str = ""
     begins: datetime | None = None
     ends: datetime | None = None
+    is_sure: bool = True
+    warns: bool = True
 
 
 def crash_loop(pod: PodView, now: datetime) -> Trouble | None:
@@ -76,7 +80,7 @@ def stall(pod: PodView) -> Trouble | None:
         if each.state.running and each in pod.status.init_container_statuses and each.name not in sidecars:
             text = f"init container {each.name} runs, and the others wait for its end"
             logs = f"kubectl logs -n {pod.metadata.namespace} {pod.name} -c {each.name}"
-            return _late("PodInitializing", text, each.state.running.started_at, logs)
+            return _late("PodInitializing", text, each.state.running.started_at, logs, warns=False)
     return None
 
 
@@ -106,13 +110,19 @@ def _creating(pod: PodView, container: ContainerStatus) -> Trouble | None:
         times.append(each.state.running.started_at if each.state.running else None)
     since = max((each for each in times if each), default=None)
     reason = container.state.waiting.reason if container.state.waiting else ""
-    return _late(reason, f"container {container.name} waits to be created", since, _events(pod))
+    # What takes long once the sandbox stands is the image; before that a volume or the network is missing.
+    missing = pod.condition_is("PodReadyToStartContainers", "False")
+    text = f"container {container.name} waits to be created"
+    return _late(reason, text, since, _events(pod), warns=missing)
 
 
-def _late(reason: str, text: str, since: datetime | None, command: str) -> Trouble | None:
+def _late(
+    reason: str, text: str, since: datetime | None, command: str, *, warns: bool = True
+) -> Trouble | None:
     if since is None:
         return None
-    return Trouble(str(reason), text, f"since {format_time(since)}, see {command}", begins=since + PATIENCE)
+    hint = f"since {format_time(since)}, see {command}"
+    return Trouble(str(reason), text, hint, begins=since + PATIENCE, is_sure=False, warns=warns)
 
 
 def _created(pod: PodView) -> datetime | None:

@@ -116,7 +116,7 @@ class ReplicaStatus(Spec):
     active: int = 0
     """Pods that run."""
     succeeded: int = 0
-    """Replicas that have finished their work."""
+    """Replicas that have finished their work, also after the job's end; a pod that serves on is one."""
     failed: int = 0
     """Pods that failed."""
     pending: int = 0
@@ -152,6 +152,8 @@ class LastFailure(Spec):
 class JobStatus(Status):
     """The base of a job kind's status."""
 
+    reason: str = ""
+    """Why the job does not run, as ImagePullBackOff, or why it has failed; empty while all goes well."""
     replica_statuses: dict[str, ReplicaStatus] = Field(default_factory=dict)
     """Counts by replica type."""
     start_time: Time | None = None
@@ -171,20 +173,18 @@ class JobStatus(Status):
     disruption_count: int = 0
     """Restarts that were not the job's fault; backoffLimit does not count them."""
     last_failure: LastFailure | None = None
-    """The failure that the last restart, or the job's end, came from."""
+    """The failure that the last restart, or the job's end, came from; it stays when the job succeeds."""
 
     def without_counts(self) -> Self:
         """A copy that lacks what only counts pods: two that are alike tell of the same state and decisions.
 
         Which replicas are done and which pods were seen are no counts: a pod may be gone before they are
-        written.
+        written. Once the job is over nothing is decided by them any more.
         """
-        counts = {
-            role: each.model_copy(
-                update={"active": 0, "failed": 0, "pending": 0, "terminating": 0, "ready": ""}
-            )
-            for role, each in self.replica_statuses.items()
-        }
+        none = {"active": 0, "succeeded": 0, "failed": 0, "pending": 0, "terminating": 0, "ready": ""}
+        if self.is_true("Succeeded") or self.is_true("Failed"):
+            none |= {"completed_indexes": "", "created_indexes": ""}
+        counts = {role: each.model_copy(update=none) for role, each in self.replica_statuses.items()}
         return self.model_copy(update={"replica_statuses": counts})
 
     def replica(self, role: str) -> ReplicaStatus:

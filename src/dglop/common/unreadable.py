@@ -44,7 +44,7 @@ def failed_status(
         "lastTransitionTime": moment,
     }
     kept = [each for each in before if each.get("type") != ConditionType.FAILED]
-    return {"conditions": [*kept, failed], "completionTime": moment}
+    return {"conditions": [*kept, failed], "completionTime": moment, "reason": failed["reason"]}
 
 
 def _manager(wire: dict[str, Any]) -> Any:

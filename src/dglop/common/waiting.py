@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from dglop.common.reasons import Reason
@@ -12,7 +13,7 @@ from dglop.common.stalls import Trouble, crash_loop, stall
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from datetime import datetime, timedelta
+    from datetime import datetime
 
     from dglop.common.views import PodView
 
@@ -32,6 +33,9 @@ _WAITING: Final = frozenset(
     }
 )
 _SHOWN: Final = 3
+_GATED: Final = "SchedulingGated"
+_SCHEDULING: Final = timedelta(seconds=5)
+"""How long a pod may have no node: its claim may be in the making, the pods before it on their way out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +47,12 @@ class Waits:
     ----------
         trouble: reason and message, which names the pods; None where nothing but time is missing.
         again: after how long time alone may give another answer.
+        warns: whether the trouble is one that a person should hear of.
     """
 
     trouble: tuple[str, str] | None
     again: timedelta | None
+    warns: bool = False
 
 
 def waiting_reason(job: str, pods: Iterable[PodView], now: datetime) -> Waits:
@@ -59,12 +65,13 @@ def waiting_reason(job: str, pods: Iterable[PodView], now: datetime) -> Waits:
             continue
         turns += [turn for turn in (trouble.begins, trouble.ends) if turn and turn > now]
         if trouble.begins is None or trouble.begins <= now:
-            troubles[trouble.begins is None, trouble.reason, trouble.text].append((pod, trouble))
+            troubles[trouble.is_sure, trouble.reason, trouble.text].append((pod, trouble))
     again = min(turns) - now if turns else None
     if not troubles:
         return Waits(None, again)
     found = max(troubles.items(), key=lambda each: (each[0][0], len(each[1])))[1]
-    return Waits((found[0][1].reason, _sentence(job, found)), again)
+    first = found[0][1]
+    return Waits((first.reason, _sentence(job, found)), again, first.warns)
 
 
 def _trouble(pod: PodView, now: datetime) -> Trouble | None:
@@ -72,7 +79,9 @@ def _trouble(pod: PodView, now: datetime) -> Trouble | None:
         return None
     scheduled = pod.condition("PodScheduled")
     if scheduled and scheduled.status == "False":
-        return Trouble(scheduled.reason or str(Reason.UNSCHEDULABLE), scheduled.message or "")
+        reason, since = scheduled.reason or str(Reason.UNSCHEDULABLE), scheduled.last_transition_time
+        begins = since + _SCHEDULING if since and reason != _GATED else None
+        return Trouble(reason, scheduled.message or "", begins=begins, warns=reason != _GATED)
     for each in (*pod.status.init_container_statuses, *pod.status.container_statuses):
         waiting = each.state.waiting
         if waiting and waiting.reason in _WAITING:

@@ -14,11 +14,12 @@ _COLUMNS = {
     "Parts": Column(".status.partition.ready"),
     "Restarts": Column(".status.restartCount", "integer"),
     "Progress": Column(".status.trainer.progress"),
+    # why it does not run, or has failed, which need not come from a pod: an image, a wrong spec, a deadline
+    "Reason": Column(".status.reason"),
     "Mode": Column(".spec.partitionMode", priority=1),
     "Attempt": Column(".status.attempt", "integer", priority=1),
     "Disruptions": Column(".status.disruptionCount", "integer", priority=1),
-    # why it has failed, which need not come from a pod: a wrong spec or a deadline has no last failure
-    "Reason": Column('.status.conditions[?(@.type=="Failed")].reason', priority=1),
+    # of the last restart, or of the end; a job that succeeded later keeps it
     "Last Failure": Column(".status.lastFailure.reason", priority=1),
     "Age": Column(".metadata.creationTimestamp", "date"),
 }

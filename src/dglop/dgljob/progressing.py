@@ -10,6 +10,7 @@ from dglop.dgljob.enums import Role
 from dglop.dgljob.partition import advance, fetched
 from dglop.dgljob.phases import done, next_phase
 from dglop.dgljob.reasons import Reason
+from dglop.dgljob.result import show_done, take_result
 from dglop.dgljob.shape import Shape
 from dglop.dgljob.status import DispatchStatus
 
@@ -33,6 +34,9 @@ def progress(job: DGLJob, observed: Observed, now: datetime) -> StatusExtra:
     if not shape.launcher_only:
         _dispatch(status, observed, shape)
         _conditions(status, observed, shape, now)
+        take_result(status, observed, now)
+    if status.is_true("Succeeded"):
+        show_done(status, now)
     before = status.phase
     status.phase = next_phase(status, observed, shape)
     status.phase_attempt = status.attempt

@@ -15,6 +15,7 @@ from dglop.dgljob.enums import (
     Role,
     TrainingLayout,
 )
+from dglop.dgljob.rules import REPLICA_RULES, SPEC_RULES
 from dglop.dgljob.storage import (
     IMMUTABLE,
     Dataset,
@@ -35,78 +36,6 @@ MANAGED_BY = "kubeflow.org/dgljob-controller"
 # The API server checks the rules of an object on its default before it fills in the defaults within.
 _NETWORK: JsonDict = {"portBase": 30050, "portCount": 20, "masterPort": 29500}
 _STORAGE: JsonDict = {"type": "EmptyDir"}
-
-_ROLES = ", ".join(f"'{role}'" for role in Role)
-_NO_WORKERS = "!('Worker' in self.dglReplicaSpecs && self.dglReplicaSpecs['Worker'].replicas > 0)"
-_ROLE_RULES = (
-    CEL(
-        f"self.dglReplicaSpecs.all(k, k in [{_ROLES}])",
-        f"dglReplicaSpecs may have only {', '.join(Role)}",
-    ),
-    CEL(
-        f"self.partitionMode == 'Skip' || !({_NO_WORKERS})",
-        "dglReplicaSpecs.Worker with at least one replica is needed unless partitionMode is Skip",
-    ),
-    CEL(
-        f"self.partitionMode != 'Skip' || !({_NO_WORKERS}) || 'Launcher' in self.dglReplicaSpecs",
-        "partitionMode Skip needs a Launcher, or Workers on existing parts",
-    ),
-    CEL(
-        f"self.partitionMode != 'Skip' || {_NO_WORKERS} || self.storage.existing",
-        "partitionMode Skip with Workers needs storage.existing: true and a claim with the parts",
-    ),
-    CEL(
-        "!('Launcher' in self.dglReplicaSpecs) || self.dglReplicaSpecs['Launcher'].replicas == 1",
-        "dglReplicaSpecs.Launcher has one replica",
-    ),
-    CEL(
-        "!('Partitioner' in self.dglReplicaSpecs) || (self.partitionMode in ['MSP', 'Skip'] ? "
-        "self.dglReplicaSpecs['Partitioner'].replicas == 0 : "
-        "self.dglReplicaSpecs['Partitioner'].replicas == 1)",
-        "dglReplicaSpecs.Partitioner has one replica, and none where partitionMode is MSP or Skip",
-    ),
-    CEL(
-        "self.trainingLayout == 'TriWorkload' || "
-        "!self.dglReplicaSpecs.exists(k, k in ['Server', 'Sampler', 'Trainer'])",
-        "Server, Sampler and Trainer need trainingLayout TriWorkload",
-    ),
-)
-_OTHER_RULES = (
-    CEL(
-        "!has(self.numPartitions) || self.partitionMode == 'Skip' || "
-        "('Worker' in self.dglReplicaSpecs && "
-        "self.numPartitions == self.dglReplicaSpecs['Worker'].replicas)",
-        "numPartitions must match dglReplicaSpecs.Worker.replicas",
-    ),
-    CEL(
-        "!self.storage.existing || self.partitionMode == 'Skip'",
-        "storage.existing needs partitionMode Skip",
-    ),
-    CEL(
-        "self.numServers <= self.network.portCount",
-        "numServers is larger than network.portCount",
-    ),
-    CEL("!has(self.elasticPolicy)", "elasticPolicy is reserved and must be unset"),
-)
-_SUSPENDED = "oldSelf.runPolicy.suspend || self.runPolicy.suspend"
-_FIXED = ("slotsPerWorker", "numServers", "numSamplers", "launchMode", "restartScope", "network")
-_FIXED_RULES = (
-    CEL(
-        "has(self.dataset) == has(oldSelf.dataset) && "
-        "(!has(self.dataset) || self.dataset == oldSelf.dataset)",
-        "dataset cannot be changed after creation",
-    ),
-    CEL(
-        f"{_SUSPENDED} || (self.dglReplicaSpecs.all(k, k in oldSelf.dglReplicaSpecs && "
-        "self.dglReplicaSpecs[k].replicas == oldSelf.dglReplicaSpecs[k].replicas) && "
-        "oldSelf.dglReplicaSpecs.all(k, k in self.dglReplicaSpecs))",
-        "replica types and their replicas can be changed only while the job is suspended",
-    ),
-    CEL(
-        f"{_SUSPENDED} || ({' && '.join(f'self.{each} == oldSelf.{each}' for each in _FIXED)})",
-        f"{', '.join(_FIXED)} can be changed only while the job is suspended",
-    ),
-)
 
 
 class DGLRunPolicy(
@@ -133,14 +62,14 @@ class DGLReplicaSpec(ReplicaSpec):
     """The pod template, kept as written; the Partitioner's may be left out."""
 
 
-class DGLJobSpec(JobSpec, rules=(*_ROLE_RULES, *_OTHER_RULES, *_FIXED_RULES)):
+class DGLJobSpec(JobSpec, rules=SPEC_RULES):
     """What is to be trained, on how many Workers."""
 
     run_policy: DGLRunPolicy = Field(default_factory=DGLRunPolicy, json_schema_extra={"default": {}})
     """How the job runs, restarts and ends."""
     partition_mode: Annotated[PartitionMode, IMMUTABLE] = PartitionMode.SSP
     """SSP: one process partitions. SMP, MSP: in parallel, in one pod or in the Workers. Skip: none does."""
-    dgl_replica_specs: dict[str, DGLReplicaSpec] = Field(max_length=6)
+    dgl_replica_specs: Annotated[dict[str, DGLReplicaSpec], *REPLICA_RULES] = Field(max_length=6)
     """The replica types of the job: Launcher, Worker, Partitioner."""
     slots_per_worker: int = Field(default=1, ge=1, le=1024)
     """Trainers in each Worker."""
@@ -156,9 +85,9 @@ class DGLJobSpec(JobSpec, rules=(*_ROLE_RULES, *_OTHER_RULES, *_FIXED_RULES)):
     """Fused: servers, samplers and trainers in each Worker. TriWorkload: as pods of their own."""
     launcher_creation_policy: LauncherCreationPolicy = LauncherCreationPolicy.WAIT_FOR_WORKERS_READY
     """When a Launcher beside Workers is made."""
-    launch_mode: LaunchMode = LaunchMode.DIRECT
+    launch_mode: Annotated[LaunchMode, IMMUTABLE] = LaunchMode.DIRECT
     """Direct: each Worker starts its own servers and trainers. Exec, MPI: a Launcher does."""
-    restart_scope: RestartScopeName = "Job"
+    restart_scope: Annotated[RestartScopeName, IMMUTABLE] = "Job"
     """Job: one failed Worker restarts all, since DGL knows its peers by their addresses."""
     network: Network = Field(default_factory=Network, json_schema_extra={"default": _NETWORK})
     """Ports, names and rules of the job's network."""
@@ -180,7 +109,7 @@ class DGLJobSpec(JobSpec, rules=(*_ROLE_RULES, *_OTHER_RULES, *_FIXED_RULES)):
     """Size of /dev/shm; nil: half of the memory limit, 1Gi without one; 0: none."""
     workspace: str = Field(default="/dgl_workspace", max_length=1024, pattern=r"^/.*$")
     """Working folder, as DGLJOB_WORKSPACE."""
-    elastic_policy: Raw | None = None
+    elastic_policy: Annotated[Raw, CEL("false", "elasticPolicy is reserved and must be unset")] | None = None
     """Reserved."""
     failure_rules: list[Raw] = Field(default_factory=list, max_length=20)
     """Reserved: rules by exit code and reason."""

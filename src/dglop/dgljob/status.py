@@ -57,7 +57,10 @@ class Metric(Spec):
 
 
 class TrainerStatus(Spec):
-    """What the training last said of itself; written by the progress server alone."""
+    """What the training last said of itself.
+
+    The progress server writes it; at the end the reconciler does, where worker-0's result is not shown.
+    """
 
     progress_percentage: int | None = Field(default=None, ge=0, le=100)
     """How much is done."""

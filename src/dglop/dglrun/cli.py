@@ -4,23 +4,27 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
-from typing import Dict, List, Mapping, Sequence
+from typing import Dict, List, Mapping, Sequence, Tuple
 
 from . import VERSION, contract
 from .ending import Ending, Refusal, config_refusal, write_last_words
 
 __all__ = ("main",)
 
-USAGE = """usage: dglrun.pyz COMMAND
+USAGE = """usage: dglrun.pyz COMMAND [NAME=VALUE...] [-- COMMAND...]
   partition [-- COMMAND...]   make this job's parts (without a command: of the job's dataset)
   serve                       serve the parts to the job's Workers
   fetch                       bring this Worker's part, verified
   worker -- COMMAND...        meet the other Workers, run servers and trainers, fail once
   partition-dataset           what partition runs where it is given no command
   progress PERCENT [SECONDS_LEFT] [NAME=VALUE...]   say how far the training is
-  --version"""
+  --version
+NAME=VALUE is set as if it were in the environment, for dglrun and all that it starts."""
+
+_SETTING = re.compile(r"[A-Z_][A-Z0-9_]*=")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -40,6 +44,8 @@ def main(argv: Sequence[str]) -> int:
 def _container(command: str, rest: List[str], variables: Mapping[str, str]) -> int:
     # as pid 1 a signal without a handler would be lost
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    stated, rest = _settings(rest)
+    variables = {**variables, **stated}
     try:
         ending = _run(command, rest, variables)
     except Refusal as refusal:
@@ -74,6 +80,17 @@ def _run(command: str, rest: List[str], variables: Mapping[str, str]) -> Ending:
 
         return worker(user, variables)
     raise config_refusal("there is no command %r\n%s" % (command, USAGE))
+
+
+def _settings(rest: List[str]) -> Tuple[Dict[str, str], List[str]]:
+    """The settings before `--`, which go before the environment's, and what is left."""
+    stated: Dict[str, str] = {}
+    for place, word in enumerate(rest):
+        if not _SETTING.match(word):
+            return stated, rest[place:]
+        name, _, value = word.partition("=")
+        stated[name] = value
+    return stated, []
 
 
 def _user_command(rest: List[str]) -> List[str]:

@@ -8,22 +8,31 @@ pod            container                   command
 =============  ==========================  ==============================================================
 Partitioner    main                        ``Z partition [-- <user command>]``; ends with the parts written
 Partitioner    ``serve`` (second; only     ``Z serve``; never ends by itself, exits 0 on SIGTERM. Same image,
-               without a claim)            same parts volume. Readiness: httpGet ``/readyz`` on PARTS_PORT
-Worker         ``fetch`` (init)            ``Z fetch``; also with a claim (there it only verifies)
-Worker         main                        ``Z worker -- <user command>``; ready: exec ``test -f READY_FILE``
+               without a claim)            same parts volume
+Worker         ``fetch`` (init; only       ``Z fetch``
+               without a claim)
+Worker         main                        ``Z worker -- <user command>``
 =============  ==========================  ==============================================================
+
+``serve`` and ``worker`` are ready once READY_FILE is there: a startup probe waits for it in the container.
 
 Environment
 -----------
-Needed by all: ENV_JOB_NAME, ENV_JOB_NAMESPACE, ENV_JOB_UID, ENV_ATTEMPT, ENV_REPLICA_TYPE,
-ENV_REPLICA_INDEX, ENV_POD_NAME, ENV_NUM_PARTS (= Workers), ENV_PARTS_DIR.
+Each of these may also stand in the command line, as ``NAME=VALUE`` before ``--``; there it goes before the
+container's own and is in the environment of all that dglrun starts. The operator says so whatever the
+template does not speak of.
+
+Needed by all: ENV_JOB_UID, ENV_PARTS_DIR. By all main containers, and by what they start: ENV_JOB_NAME,
+ENV_JOB_NAMESPACE, ENV_ATTEMPT, ENV_REPLICA_TYPE, ENV_REPLICA_INDEX (fetch too), ENV_POD_NAME, ENV_NUM_PARTS
+(= Workers).
 
 partition: ENV_DATASET_NAME or ENV_DATASET_URL when no command is given (ENV_DATASET_NODES, ENV_PART_METHOD
 and ENV_GRAPH_NAME refine it).
 serve: ENV_PARTS_TOKEN_FILE; ENV_PARTS_PORT (default 29401).
-fetch: ENV_PARTS_URL and ENV_PARTS_TOKEN_FILE, or neither (a claim); ENV_MANIFEST_HASH when a hash is
-latched in the job's status; ENV_FETCH_TIMEOUT_SECONDS (3600), ENV_FETCH_RETRIES (5 without any progress).
-worker: ENV_POD_IP (status.podIP or status.podIPs: the first IPv4 of a comma list is taken), ENV_NUM_WORKERS,
+fetch: ENV_PARTS_URL and ENV_PARTS_TOKEN_FILE; ENV_MANIFEST_HASH when a hash is latched in the job's status;
+ENV_FETCH_TIMEOUT_SECONDS (3600), ENV_FETCH_RETRIES (5 without any progress).
+worker: ENV_VERIFY_PARTS (on a claim, where no fetch goes before); ENV_MANIFEST_HASH; ENV_POD_IP (status.podIP
+or status.podIPs: the first IPv4 of a comma list is taken), ENV_NUM_WORKERS,
 ENV_NUM_TRAINERS (1), ENV_NUM_SERVERS (1), ENV_NUM_SAMPLERS (0), ENV_RENDEZVOUS_HOST, ENV_RENDEZVOUS_PORT
 (29400), ENV_PORT_BASE (30050), ENV_MASTER_PORT (29500), ENV_OUTPUT_DIR, ENV_PARTS_TOKEN_FILE (peers prove
 that they know it; without it they do not prove anything), ENV_STATUS_URL and ENV_STATUS_TOKEN_FILE
@@ -51,8 +60,9 @@ Success (exit 0):
   "reused": bool}``; edgeCut (edges between parts) only where known, reused where parts were found ready.
 - fetch: ``{"manifest": hash, "bytes": int, "resumed": int, "reused": bool}``: bytes of the own part, how
   often a transfer was resumed, and whether all was there already.
-- worker: ``{"result": {"progressPercentage": int, "metrics": [...]}}`` of worker-0 (the trainer's last
-  report), ``{}`` of the others.
+- worker: ``{"result": {"progressPercentage": int, "metrics": [...], "reportTime": RFC 3339}}`` of worker-0:
+  the trainer's last report, of which the last metrics go where there are too many; the operator shows it
+  even if no report ever reached it. ``{}`` of the others.
 
 Failure: ``{"cause": ..., "process": ..., "exitCode": int, "lines": [str, ...], ...}``
 
@@ -114,6 +124,7 @@ __all__ = (
     "ENV_STATUS_URL",
     "ENV_TERMINATION_LOG",
     "ENV_VERDICT_SECONDS",
+    "ENV_VERIFY_PARTS",
     "ENV_WORKSPACE",
     "EXIT_CONFIG",
     "EXIT_CORRUPT",
@@ -143,7 +154,7 @@ ENV_JOB_UID = "DGLJOB_UID"
 ENV_ATTEMPT = "DGLJOB_ATTEMPT"  # 1, 2, …: one life of the gang
 ENV_REPLICA_TYPE = "DGLJOB_REPLICA_TYPE"  # Launcher, Worker, Partitioner
 ENV_REPLICA_INDEX = "DGLJOB_REPLICA_INDEX"
-ENV_POD_NAME = "DGLJOB_POD_NAME"  # downward API metadata.name
+ENV_POD_NAME = "DGLJOB_POD_NAME"
 ENV_POD_IP = "DGLJOB_POD_IP"  # downward API status.podIP
 
 # --- shape of the job ---------------------------------------------------------------------------------
@@ -186,6 +197,7 @@ ENV_FETCH_RETRIES = "DGLJOB_FETCH_RETRIES"  # tries in a row that brought not on
 
 # --- what else the operator may say -------------------------------------------------------------------
 ENV_MANIFEST_HASH = "DGLJOB_MANIFEST_HASH"  # the hash latched in status.partition; other parts are refused
+ENV_VERIFY_PARTS = "DGLJOB_VERIFY_PARTS"  # 1: no fetch went before, the worker checks its part by itself
 ENV_PARTS_PORT = "DGLJOB_PARTS_PORT"
 ENV_RUN_DIR = "DGLJOB_RUN_DIR"
 ENV_TERMINATION_LOG = "DGLJOB_TERMINATION_LOG"

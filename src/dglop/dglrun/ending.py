@@ -52,7 +52,10 @@ def config_refusal(sentence: str) -> Refusal:
 
 
 def last_words(message: Mapping[str, Any], limit: int = MESSAGE_LIMIT) -> str:
-    """`message` as one line of JSON of at most `limit` bytes; of too many lines the oldest go."""
+    """`message` as one line of JSON of at most `limit` bytes.
+
+    Of too many lines the oldest go, of the metrics of a result the last.
+    """
     kept: Dict[str, Any] = dict(message)
     lines: List[str] = [_cut(str(line), _LINE_LIMIT) for line in kept.get("lines", ())]
     if "lines" in kept:
@@ -61,6 +64,11 @@ def last_words(message: Mapping[str, Any], limit: int = MESSAGE_LIMIT) -> str:
     while len(text.encode("utf-8")) > limit and len(lines) > 1:
         del lines[0]
         text = _dump(kept)
+    if isinstance(kept.get("result"), dict):
+        kept["result"] = result = dict(kept["result"], metrics=list(kept["result"].get("metrics", ())))
+        while len(text.encode("utf-8")) > limit and result["metrics"]:
+            del result["metrics"][-1]
+            text = _dump(kept)
     if len(text.encode("utf-8")) > limit:
         kept = {key: kept[key] for key in ("cause", "process", "exitCode", "pod", "reason") if key in kept}
         text = _dump(kept)

@@ -72,8 +72,8 @@ class Identity:
     """Who this pod is."""
 
     def __init__(self, env: Env) -> None:
-        self.job_uid = env.text(contract.ENV_JOB_UID)
-        self.job = env.text(contract.ENV_JOB_NAME, "job")
-        self.attempt = env.integer(contract.ENV_ATTEMPT, 1, least=1)
-        self.index = env.integer(contract.ENV_REPLICA_INDEX, 0)
-        self.pod = env.text(contract.ENV_POD_NAME, "%s-%d" % (self.job, self.index))
+        self.job_uid: str = env.text(contract.ENV_JOB_UID)
+        self.job: str = env.text(contract.ENV_JOB_NAME, "job")
+        self.attempt: int = env.integer(contract.ENV_ATTEMPT, 1, least=1)
+        self.index: int = env.integer(contract.ENV_REPLICA_INDEX, 0)
+        self.pod: str = env.text(contract.ENV_POD_NAME, "%s-%d" % (self.job, self.index))

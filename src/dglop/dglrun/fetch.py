@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fetch`: this Worker's part, from the Partitioner or on the claim that all mount, whole and verified."""
+"""`fetch`: this Worker's part from the Partitioner, whole and verified."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, Mapping, Optional
 from . import contract
 from .ending import Ending, Refusal
 from .env import Env, Identity
-from .layout import LayoutError, check_latched, clear_parts, parts_identity
+from .layout import check_latched, clear_parts
 from .manifest import Manifest, ManifestError, PartFile, load_manifest, save_manifest, verify_files
 from .output import Stdout
 from .transfer import Corrupt, Cut, PartsServer, ServerChanged, download, no_space
@@ -31,17 +31,12 @@ def fetch(variables: Mapping[str, str]) -> Ending:
     """Leave this Worker's verified part in the parts' folder. Raises Refusal."""
     env, say = Env(variables), Stdout().say
     identity, folder = Identity(env), env.text(contract.ENV_PARTS_DIR)
-    latched, url = env.maybe(contract.ENV_MANIFEST_HASH), env.maybe(contract.ENV_PARTS_URL)
-    if url is None:
-        return Ending(
-            0, _verify_claim(folder, identity.index, env.integer(contract.ENV_NUM_PARTS, least=1), latched)
-        )
     fetcher = Fetcher(
-        PartsServer(url, lambda: env.secret(contract.ENV_PARTS_TOKEN_FILE)),
+        PartsServer(env.text(contract.ENV_PARTS_URL), lambda: env.secret(contract.ENV_PARTS_TOKEN_FILE)),
         folder,
         part=identity.index,
         job_uid=identity.job_uid,
-        latched=latched,
+        latched=env.maybe(contract.ENV_MANIFEST_HASH),
         deadline=time.monotonic() + env.seconds(contract.ENV_FETCH_TIMEOUT_SECONDS, 3600.0),
         retries=env.integer(contract.ENV_FETCH_RETRIES, 5),
         say=say,
@@ -50,25 +45,6 @@ def fetch(variables: Mapping[str, str]) -> Ending:
         return Ending(0, fetcher.run())
     except OSError as error:
         raise no_space(folder, error) from error
-
-
-def _verify_claim(folder: str, part: int, num_parts: int, latched: Optional[str]) -> Dict[str, Any]:
-    try:
-        manifest = load_manifest(folder)
-        if manifest is None:
-            found, _ = parts_identity(folder, num_parts)
-            size = 0
-        else:
-            found = manifest.hash
-            check_latched(found, latched)
-            mine = manifest.of_part(part)
-            verify_files(folder, mine)
-            size = sum(file.size for file in mine)
-    except (ManifestError, LayoutError, OSError) as error:
-        sentence = "the parts in %s are refused: %s" % (folder, error)
-        raise Refusal("PartsCorrupt", contract.EXIT_CORRUPT, sentence) from error
-    check_latched(found, latched)
-    return {"manifest": found, "bytes": size, "resumed": 0, "reused": True}
 
 
 @dataclass

@@ -61,10 +61,14 @@ class Poster:
         self._thread.start()
 
     def finish(self, patience: float) -> Optional[Dict[str, Any]]:
-        """Post the last report as final; returns it. Takes no longer than `patience` seconds."""
+        """Post the last report as final; returns it, of a time after all that were posted.
+
+        Takes no longer than `patience` seconds; a post that hangs does not keep the last lines from it.
+        """
         self._stop.set()
         self._thread.join(patience)
-        return self._file.latest
+        latest = self._file.reread() if self._thread.is_alive() else self._file.latest
+        return dict(latest, reportTime=self._now()) if latest else None
 
     def _run(self) -> None:
         pending = False

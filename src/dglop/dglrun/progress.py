@@ -95,6 +95,12 @@ class ProgressFile:
         self._rest = b""
         self.latest: Optional[Dict[str, Any]] = None
 
+    def reread(self) -> Optional[Dict[str, Any]]:
+        """The latest report of the whole file, for another thread than the one that reads it."""
+        whole = ProgressFile(self._path)
+        whole.read()
+        return whole.latest
+
     def read(self) -> bool:
         """Take in the new whole lines; True when there is a newer report than before."""
         try:

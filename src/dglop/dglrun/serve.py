@@ -9,7 +9,7 @@ import os
 import threading
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Callable, Dict, Mapping, Optional
+from typing import Any, Callable, ClassVar, Dict, Mapping, Optional
 from urllib.parse import unquote, urlsplit
 
 from . import contract
@@ -36,7 +36,7 @@ class Shelf:
         self._lock = threading.Lock()
         self._seen: Any = None
         self._manifest: Optional[Manifest] = None
-        self.trouble = "the parts are not written yet"
+        self.trouble: str = "the parts are not written yet"
 
     def manifest(self) -> Optional[Manifest]:
         """The manifest of now; None, with a sentence in `trouble`, while not everything can be fetched."""
@@ -82,7 +82,7 @@ class PartsHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "dglrun"
     sys_version = ""
-    timeout = _IDLE_SECONDS
+    timeout: ClassVar[Optional[float]] = _IDLE_SECONDS
     shelf: Shelf
     say: Callable[[str], None]
 
@@ -206,6 +206,7 @@ def serve(variables: Mapping[str, str]) -> Ending:
     say("listening on port %d, waiting for the parts in %s" % (server.server_address[1], folder))
     ready = os.path.join(env.text(contract.ENV_RUN_DIR, contract.RUN_DIR), contract.READY_NAME)
     was: Optional[str] = None
+    _mark(ready, there=False, say=say)  # a container that was started again finds the file of the one before
     while True:
         if isinstance(events.get(_POLL_SECONDS), Told):
             return Ending(0)
@@ -213,17 +214,17 @@ def serve(variables: Mapping[str, str]) -> Ending:
         now = manifest.hash if manifest else None
         if now != was:
             say("all parts can be fetched: manifest %s" % now if now else shelf.trouble)
-            _mark(ready, there=now is not None)
+            _mark(ready, there=now is not None, say=say)
             was = now
 
 
-def _mark(path: str, *, there: bool) -> None:
-    """The ready file, where there is a folder for it: the probe asks /readyz."""
+def _mark(path: str, *, there: bool, say: Callable[[str], None]) -> None:
+    """The ready file, for which the startup probe waits."""
     try:
         if there:
             with open(path, "w", encoding="utf-8"):
                 pass
-        else:
+        elif os.path.exists(path):
             os.unlink(path)
-    except OSError:
-        return
+    except OSError as error:
+        say("nobody will know whether this is ready: %s" % error)

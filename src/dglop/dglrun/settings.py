@@ -21,20 +21,22 @@ class WorkerSettings:
     def __init__(self, variables: Mapping[str, str]) -> None:
         """Raises Refusal (ConfigInvalid)."""
         env = self._env = Env(variables)
-        self.identity, self.shape = Identity(env), Shape.from_env(env)
-        self.parts_dir = env.text(contract.ENV_PARTS_DIR)
-        self.run_dir = env.text(contract.ENV_RUN_DIR, contract.RUN_DIR)
-        self.ip = ipv4(env.text(contract.ENV_POD_IP))
+        self.identity: Identity = Identity(env)
+        self.shape: Shape = Shape.from_env(env)
+        self.parts_dir: str = env.text(contract.ENV_PARTS_DIR)
+        self.run_dir: str = env.text(contract.ENV_RUN_DIR, contract.RUN_DIR)
+        self.ip: str = ipv4(env.text(contract.ENV_POD_IP))
         self.rendezvous: Tuple[str, int] = (
             env.text(contract.ENV_RENDEZVOUS_HOST, "" if self.identity.index == 0 else None),
             env.integer(contract.ENV_RENDEZVOUS_PORT, contract.RENDEZVOUS_PORT, least=1),
         )
-        self.latched = env.maybe(contract.ENV_MANIFEST_HASH)
-        self.status_url = env.maybe(contract.ENV_STATUS_URL)
-        self.kill_seconds = env.seconds(contract.ENV_KILL_SECONDS, 5.0)
-        self.server_exit_seconds = env.seconds(contract.ENV_SERVER_EXIT_SECONDS, 30.0)
+        self.verifies: bool = env.maybe(contract.ENV_VERIFY_PARTS) is not None
+        self.latched: Optional[str] = env.maybe(contract.ENV_MANIFEST_HASH)
+        self.status_url: Optional[str] = env.maybe(contract.ENV_STATUS_URL)
+        self.kill_seconds: float = env.seconds(contract.ENV_KILL_SECONDS, 5.0)
+        self.server_exit_seconds: float = env.seconds(contract.ENV_SERVER_EXIT_SECONDS, 30.0)
         heartbeat = env.seconds(contract.ENV_HEARTBEAT_SECONDS, 2.0)
-        self.patience = Patience(
+        self.patience: Patience = Patience(
             heartbeat=heartbeat,
             lost=env.seconds(contract.ENV_LOST_SECONDS, 5 * heartbeat),
             verdict=env.seconds(contract.ENV_VERDICT_SECONDS, 5.0),

@@ -36,7 +36,7 @@ class Channel:
         self._lost_after = lost_after
         self._lock = threading.Lock()
         self._buffer = b""
-        self.heard = time.monotonic()
+        self.heard: float = time.monotonic()
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Raises Gone."""

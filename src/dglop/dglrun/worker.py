@@ -28,6 +28,7 @@ from .pythonpath import child_env
 from .rendezvous import Who
 from .samplers import SamplerWatch, process_table
 from .settings import WorkerSettings
+from .verify import verify_part
 
 __all__ = ("worker",)
 
@@ -40,16 +41,23 @@ def worker(argv: Sequence[str], variables: Mapping[str, str]) -> Ending:
     """Run one attempt of this Worker; see the contract for how it ends. Raises Refusal."""
     if not argv:
         raise config_refusal("no command to train with: worker -- COMMAND...")
+    settings = WorkerSettings(variables)
+    if settings.verifies:
+        # before signals become events: checking a large part takes minutes, and must end when it is told to
+        identity, shape = settings.identity, settings.shape
+        size = verify_part(settings.parts_dir, identity.index, shape.workers, settings.latched)
+        Stdout().say("part %d: %d bytes verified" % (identity.index, size))
     events = Events()
     events.listen_to_signals()
     become_reaper()
-    return _Worker(argv, variables, events).run()
+    return _Worker(argv, variables, settings, events).run()
 
 
 class _Worker:
-    def __init__(self, argv: Sequence[str], variables: Mapping[str, str], events: Events) -> None:
-        self._argv, self._variables, self._events = argv, variables, events
-        self._settings = WorkerSettings(variables)
+    def __init__(
+        self, argv: Sequence[str], variables: Mapping[str, str], settings: WorkerSettings, events: Events
+    ) -> None:
+        self._argv, self._variables, self._settings, self._events = argv, variables, settings, events
         self._identity, self._shape = self._settings.identity, self._settings.shape
         self._out = Stdout()
         self._samplers = SamplerWatch()

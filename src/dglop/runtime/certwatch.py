@@ -88,7 +88,8 @@ class CertWatcher:
         self._refused: _Stamp | None = None
         self._stamp = self._stamp_now()
         # The listener's context lives as long as the server; each handshake moves on to the current one.
-        self.context = self._current = self._read()
+        self._current = self._read()
+        self.context: ssl.SSLContext = self._current
         self.context.sni_callback = self._choose
 
     def check(self) -> bool:

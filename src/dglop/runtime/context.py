@@ -123,7 +123,12 @@ class Context:
         return await claims.claim(self.all_cached(kind, namespace))
 
     async def apply(self, obj: T, *, owner: Any = None, field_manager: str | None = None) -> T:
-        """Make the fields that *obj* states so, creating it if need be; *owner* becomes its controller."""
+        """
+        Make the fields that *obj* states so, creating it if need be; *owner* becomes its controller.
+
+        This is server-side apply: what *field_manager*, by default the Manager's name, applied earlier and
+        states no more is removed. What others own is taken over.
+        """
         wire, client, resource = self._prepared(obj, owner)
         made = await client.apply(wire, field_manager=field_manager, resource=resource)
         self._wrote(obj, made)
@@ -146,7 +151,7 @@ class Context:
         how: PatchType = PatchType.MERGE,
         subresource: str | None = None,
     ) -> Any:
-        """Patch an object; an explicit null removes a field."""
+        """Patch an object, by a merge patch unless *how* says otherwise; an explicit null removes a field."""
         place = self._namespace(kind, namespace)
         made = await self.client.patch(kind, name, place, body, how=how, subresource=subresource)
         if subresource in (None, "status"):
@@ -178,7 +183,10 @@ class Context:
         now: bool = False,
     ) -> None:
         """
-        Tell people what happened to *obj*.
+        Tell people what happened to *obj*, in the list of events and in `kubectl describe`.
+
+        *reason* is one word in CamelCase, *note* a sentence, *action* one word for what was done or tried,
+        and *related* another object that it has to do with.
 
         It is posted once the status is written, and not at all if the reconciliation fails; with *now* it is
         posted in any case.

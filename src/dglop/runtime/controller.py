@@ -65,6 +65,17 @@ class Controller(ControlLoop[Request], Generic[T]):
 
     Guarantees: level-based and deduplicated; one worker a key; status is written once, after the reconciler
     returned, and events follow it; an object older than the controller's own last write is not handed out.
+
+    Attributes
+    ----------
+        name: what metrics and logs call it; the kind in lower case by default.
+        concurrency: how many objects are reconciled side by side.
+        predicates: which changes of the kind itself are worth a reconciliation; all must agree.
+        reconcile_timeout: a reconciliation that takes longer is cancelled and tried again.
+        on_gone: called with the Request of an object that is no more.
+        indexes: by kind and name, functions from a Cached to the keys that the cache finds it by.
+        rate_limiter: the pauses after failures; by default 5 ms, doubled each time, up to 1000 s.
+        rules: what the reconciler's calls must be allowed, beside what `needs` declares.
     """
 
     option_names: ClassVar[frozenset[str]] = ControllerOptions.__optional_keys__

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ("EventRecorder", "EventType", "event_manifest", "object_reference")
 
 EventType = Literal["Normal", "Warning"]
+"""Whether an event tells of trouble."""
 
 EVENT = Resource("events.k8s.io", "v1", "Event", "events")
 MAX_QUEUE = 1000

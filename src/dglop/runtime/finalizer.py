@@ -19,10 +19,12 @@ __all__ = ("Finalizers", "finalize", "with_finalizer", "without_finalizer")
 
 
 def with_finalizer(finalizers: list[str], name: str) -> list[str]:
+    """*finalizers* with *name* at the end, or as they are if it is among them."""
     return [*finalizers, name] if name not in finalizers else finalizers
 
 
 def without_finalizer(finalizers: list[str], name: str) -> list[str]:
+    """*finalizers* without *name*."""
     return [held for held in finalizers if held != name]
 
 

@@ -24,6 +24,7 @@ __all__ = (
 )
 
 LOW_PRIORITY = -100
+"""Said of what the first list or a resync brings."""
 NORMAL_PRIORITY = 0
 """Said of every change, since it also raises what a resync has queued already."""
 

@@ -64,9 +64,9 @@ class LeaderElector:
         self._metrics = metrics
         self._hard_exit = hard_exit
         self._jitter = jitter
-        self.elected = asyncio.Event()
-        self.lost = asyncio.Event()
-        self.reason = ""
+        self.elected: asyncio.Event = asyncio.Event()
+        self.lost: asyncio.Event = asyncio.Event()
+        self.reason: str = ""
         self._election: Election | None = None
         self._main: asyncio.AbstractEventLoop | None = None
         self._own: asyncio.AbstractEventLoop | None = None

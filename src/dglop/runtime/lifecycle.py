@@ -202,7 +202,7 @@ class Lifecycle:
         return elector
 
     async def _lead(self, group: RunnableGroup, elector: LeaderElector) -> None:
-        self._log.info("Waiting for the lease", lease=self._settings.leader_election_id)
+        self._log.info("Waiting for the lease", lease=self._settings.lease_name(self._manager.name))
         await _first(elector.elected, elector.lost)
         if not elector.lost.is_set():
             group.start(self._leader_runnables())

@@ -18,6 +18,7 @@ Log = Any
 """A structlog bound logger: `log.info("Created pod", pod=name)`; its types are structlog's own affair."""
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+"""The levels that a log may have, least serious first, by the settings' names."""
 
 # Their warnings are worth a line; what they say at info is about connections, not about the operator.
 CHATTY = ("aiohttp.access", "asyncio", "kubernetes", "urllib3")

@@ -46,7 +46,8 @@ class Manager(Assembly):
     holds for every controller that does not say otherwise, such as {"concurrency": 4}.
 
     Nothing of it is global, and making one does no I/O, so several can live in one process. Run it as a
-    program with `main`, inside another one with `await run()`, in a test with `async with manager:`.
+    program with `main`, inside another one with `await run()`, in a test with `async with manager:`. *name*
+    is that of its lease, of the fields it applies, of its roles and in events: give each program its own.
     """
 
     def __init__(
@@ -97,7 +98,7 @@ class Manager(Assembly):
 
     def own_rules(self) -> list[Rule]:
         """What it must be allowed in its own namespace: for a Role."""
-        return own_rules(self.settings.leader_election_id)
+        return own_rules(self.settings.lease_name(self.name))
 
     def rights(self, home: str, account: str = "") -> list[dict[str, Any]]:
         """The manifests that give it all that, as service *account* (its name by default) in *home*."""
@@ -156,12 +157,12 @@ class Manager(Assembly):
             await life.stop()
         self.elected.clear()
 
-    async def run(self, stop: asyncio.Event | None = None) -> None:
-        """
-        Run until *stop* is set or something fails, and stop in order.
+    async def wait(self) -> NoReturn:
+        """Once it runs, wait until something fails, and raise that: LeaderLostError or a runnable's error."""
+        raise await asyncio.shield(self._failure())
 
-        Raises what failed: LeaderLostError, ConfigError, CacheNotSyncedError or a runnable's own error.
-        """
+    async def run(self, stop: asyncio.Event | None = None) -> None:
+        """Run until *stop* is set or something fails, and stop in order. Raises as `start` and `wait` do."""
         wanted = asyncio.create_task((stop or asyncio.Event()).wait(), name="stop")
         running = asyncio.create_task(self._run(), name="manager")
         try:
@@ -176,7 +177,7 @@ class Manager(Assembly):
 
     async def _run(self) -> None:
         await self.start()
-        raise await self._failure()
+        await self.wait()
 
     async def __aenter__(self) -> Self:
         await self.start()

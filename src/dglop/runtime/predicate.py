@@ -62,7 +62,9 @@ class Deleted:
 
 
 Event: TypeAlias = Created | Updated | Deleted
+"""A change in the cache."""
 Predicate: TypeAlias = Callable[[Event], bool]
+"""Whether an event is worth a reconciliation."""
 
 
 def resource_version_changed(event: Event) -> bool:
@@ -127,12 +129,15 @@ def on_events(
 
 
 def all_of(*predicates: Predicate) -> Predicate:
+    """Lets events through that all of *predicates* let through."""
     return lambda event: all(predicate(event) for predicate in predicates)
 
 
 def any_of(*predicates: Predicate) -> Predicate:
+    """Lets events through that one of *predicates* lets through."""
     return lambda event: any(predicate(event) for predicate in predicates)
 
 
 def negate(predicate: Predicate) -> Predicate:
+    """Lets events through that *predicate* keeps away."""
     return lambda event: not predicate(event)

@@ -31,7 +31,7 @@ class SelfSigned:
     """
 
     def __init__(self, now: datetime) -> None:
-        self.context = _context(*make_pair(now))
+        self.context: ssl.SSLContext = _context(*make_pair(now))
 
     async def run(self, stop: asyncio.Event) -> None:
         """Nothing to look after; return when *stop* is set."""

@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a Manager can be told from outside: environment variables and flags, from one model."""
+"""What a Manager can be told from outside: flags, environment variables and a file, from one model."""
 
 import os
 from collections.abc import Callable
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
-from pydantic_settings import BaseSettings, CliSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    CliSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from dglop.errors import ConfigError
 from dglop.runtime.bind import Bind
+from dglop.runtime.settingsfile import SettingsFile, read_settings
 
 __all__ = ("Settings",)
 
@@ -17,21 +23,24 @@ __all__ = ("Settings",)
 class Settings(BaseSettings):
     """The settings of a Manager; a program's own are a subclass with more fields.
 
-    Each field is read from `DGLOP_<NAME>` and from the flag `--<name>`; a flag wins.
+    Each field is read from the flag `--<name>`, the variable `DGLOP_<NAME>` and `<name>` in the YAML file
+    that `--config` or `DGLOP_CONFIG` names; the first of them that has it wins.
     """
 
-    model_config = SettingsConfigDict(
+    model_config: ClassVar[SettingsConfigDict] = SettingsConfigDict(
         env_prefix="DGLOP_", use_attribute_docstrings=True, extra="ignore", frozen=True, cli_kebab_case=True
     )
 
+    config: str = ""
+    """Path of a YAML file with more settings, by the names of the flags; flags and the environment win."""
     kubeconfig: str = ""
     """Path of a kubeconfig; by default the service account in a cluster, else what KUBECONFIG names."""
     namespace: str = ""
     """The only namespace to look after, or several with commas between; all by default."""
     leader_elect: bool = False
     """Act only while holding a lease, so that several replicas can stand by."""
-    leader_election_id: str = "dglop"
-    """Name of the lease."""
+    leader_election_id: str = ""
+    """Name of the lease; by default the Manager's name, so that two programs never share one unasked."""
     leader_election_namespace: str = ""
     """Namespace of the lease; by default the one that the program runs in."""
     lease_duration: float = Field(15.0, gt=0)
@@ -98,13 +107,30 @@ class Settings(BaseSettings):
             )
         return self
 
+    def lease_name(self, manager: str) -> str:
+        """The name of the lease of a Manager with this name."""
+        return self.leader_election_id or manager
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - no such files are read
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Where values come from, the first that has one winning."""
+        return init_settings, env_settings, SettingsFile(settings_cls)
+
     @classmethod
     def from_environment(cls) -> Self:
-        """The settings that the environment gives. Raises ConfigError for a value that does not fit."""
+        """The settings that environment and file give. Raises ConfigError for a value that does not fit."""
         try:
             return cls()
         except ValidationError as error:
-            raise ConfigError(f"in the environment: {_sentence(error, cls._variable)}") from error
+            path = os.environ.get(cls._variable("config"), "")
+            raise ConfigError(_sentence(error, lambda field: cls._place(field, path))) from error
 
     def with_flags(self, argv: list[str], *, program: str | None = None) -> Self:
         """These settings with *argv* on top.
@@ -122,18 +148,38 @@ class Settings(BaseSettings):
         )
         flags = source()
 
-        def name(field: str) -> str:
-            is_flag = field in flags or self._variable(field).lower() not in map(str.lower, os.environ)
-            return f"--{field.replace('_', '-')}" if is_flag else self._variable(field)
-
+        path = flags.get("config", self.config)
+        replaced = read_settings(self.config, self._fields()) if path != self.config else {}
+        given = {**self.model_dump(exclude_unset=True, exclude=set(replaced)), **flags}
         try:
-            return type(self)(**{**self.model_dump(exclude_defaults=True), **flags})
+            return type(self)(**given)
         except ValidationError as error:
+
+            def name(field: str) -> str:
+                return _flag(field) if field in flags else self._place(field, path, _flag(field))
+
             raise ConfigError(_sentence(error, name)) from error
+
+    @classmethod
+    def _place(cls, field: str, path: str, otherwise: str = "") -> str:
+        """Where the value of *field* stands, which is in no flag: a variable, or in the file at *path*."""
+        if cls._variable(field).lower() in map(str.lower, os.environ):
+            return cls._variable(field)
+        if field in read_settings(path, cls._fields()):
+            return f"{field.replace('_', '-')} in {path}"
+        return otherwise or cls._variable(field)
+
+    @classmethod
+    def _fields(cls) -> frozenset[str]:
+        return frozenset(cls.model_fields)
 
     @classmethod
     def _variable(cls, field: str) -> str:
         return f"{cls.model_config.get('env_prefix', '')}{field.upper()}"
+
+
+def _flag(field: str) -> str:
+    return f"--{field.replace('_', '-')}"
 
 
 class _MisfitError(ValueError):

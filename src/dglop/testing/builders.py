@@ -22,6 +22,8 @@ from dglop.runtime.api.times import format_time
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dglop.common.replica import JobT
+
 __all__ = (
     "T0",
     "PodFields",
@@ -31,6 +33,7 @@ __all__ = (
     "make_pod_wire",
     "make_service",
     "pod_template",
+    "stored",
 )
 
 T0 = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
@@ -40,6 +43,17 @@ T0 = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
 def at(seconds: float) -> datetime:
     """So many seconds after T0."""
     return T0 + timedelta(seconds=seconds)
+
+
+def stored(job: JobT, namespace: str = "default") -> JobT:
+    """
+    The job as the API server gives it back: namespace, uid and generation are filled in where it has none.
+
+    A plan wants them: what a job owns refers to its uid. The job that is passed in stays as it is.
+    """
+    wire = job.to_wire()
+    given = {"namespace": namespace, "uid": f"uid-{job.name}", "generation": 1}
+    return type(job).from_wire({**wire, "metadata": {**given, **wire["metadata"]}})
 
 
 def pod_template(*containers: str, image: str = "example.com/train:1", **spec: Any) -> dict[str, Any]:

@@ -26,7 +26,7 @@ class PodWorld:
     """
 
     def __init__(self, *, page: int = 2, streams: bool = True) -> None:
-        self.version = 1
+        self.version: int = 1
         self.pods: dict[str, dict[str, Any]] = {}
         self.fault: ApiError | None = None
         self._page = page

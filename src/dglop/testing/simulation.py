@@ -13,7 +13,7 @@ from dglop.common.plan import plan
 from dglop.common.replica import JobT
 from dglop.common.views import PodView, ServiceView
 from dglop.runtime.api.times import format_time
-from dglop.testing.builders import T0, container_status
+from dglop.testing.builders import T0, container_status, stored
 
 if TYPE_CHECKING:
     from dglop.common.actions import JobEvent, Plan
@@ -35,7 +35,7 @@ class Simulation(Generic[JobT]):
 
     def __init__(self, job: JobT, kind: JobKind[JobT], *, deletes_at_once: bool = True) -> None:
         self.kind = kind
-        self.now = T0
+        self.now: datetime = T0
         self.pods: dict[str, dict[str, Any]] = {}
         self.services: dict[str, dict[str, Any]] = {}
         self.objects: dict[str, dict[str, Any]] = {}
@@ -43,11 +43,11 @@ class Simulation(Generic[JobT]):
         self.deletes: list[str] = []
         self.events: list[JobEvent] = []
         self.writes: list[Any] = []
-        self.is_deleted = False
+        self.is_deleted: bool = False
         self.wakes_at: datetime | None = None
         self._deletes_at_once = deletes_at_once
         self._serial = 0
-        self.job: JobT = self._read(job)
+        self.job: JobT = stored(job, "t")
 
     @property
     def status(self) -> Any:
@@ -70,7 +70,7 @@ class Simulation(Generic[JobT]):
         self._carry_out(made)
         before = self.job.to_wire()
         written = self.job.model_copy(update={"status": made.status})
-        self.job = self._read(written)
+        self.job = stored(written)
         if self.job.to_wire() != before:
             self.writes.append(self.job.status)
         self.events.extend(made.events)
@@ -173,10 +173,3 @@ class Simulation(Generic[JobT]):
             end = self.now + timedelta(seconds=30)
             pod["metadata"]["deletionTimestamp"] = format_time(end)
             pod["metadata"]["deletionGracePeriodSeconds"] = 30
-
-    def _read(self, job: JobT) -> JobT:
-        wire = job.to_wire()
-        wire["metadata"].setdefault("namespace", "t")
-        wire["metadata"].setdefault("uid", f"uid-{job.name}")
-        wire["metadata"].setdefault("generation", 1)
-        return type(job).from_wire(wire)

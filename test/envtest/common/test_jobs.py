@@ -121,6 +121,7 @@ async def test_a_quota_delays_a_job_and_does_not_fail_it(world: World):
     running = world.job().status.get("Running")
     assert running.reason == "FailedCreatePod"
     assert "exceeded quota" in running.message
+    assert world.job().status.reason == "FailedCreatePod"
     assert world.is_true("Created")
     await world.client.delete(_QUOTA, "none", world.namespace)
     await world.run_all(1)
@@ -213,3 +214,46 @@ async def test_a_resync_of_a_job_that_has_not_changed_writes_nothing(world: Worl
 async def _versions(world: World, kind: Resource) -> dict[str, str]:
     listed = [each["metadata"] for each in await world.client.list(kind, world.namespace)]
     return {each["name"]: each["resourceVersion"] for each in listed}
+
+
+async def test_why_a_job_waits_is_shown_and_is_one_event_until_it_starts(world: World):
+    await world.submit(workers=2)
+    await world.until(lambda: len(world.pods()) == 2)
+    for index, reason in enumerate(("ErrImagePull", "ImagePullBackOff", "ErrImagePull")):
+        words = f"try {index}"
+        await world.set_pod("g-worker-0", "Pending", waiting=reason, waiting_message=words)
+        await world.until(partial(_says, world, words))
+    assert world.job().status.reason == "ImagePullBackOff"
+    await world.run_all(2)
+    await world.until(lambda: world.is_true("Running"))
+    assert world.job().status.reason == ""
+    await world.until(lambda: "TestJobRunning" in world.event_reasons())
+    (told,) = world.events("ImagePullBackOff")
+    assert (told["type"], told["note"]) == ("Warning", "try 0 (worker-0)")
+
+
+def _says(world: World, words: str) -> bool:
+    job = world.job()
+    running = job.status.get("Running") if job else None
+    return running is not None and words in running.message
+
+
+async def test_what_keeps_pods_from_being_made_is_shown_before_what_keeps_others_waiting(world: World):
+    name, limits = "one", {"hard": {"pods": "1"}}
+    place = {"name": name, "namespace": world.namespace}
+    await world.client.create(
+        {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": place, "spec": limits}
+    )
+    used = {"status": {**limits, "used": {"pods": "0"}}}
+    await world.client.patch(_QUOTA, name, world.namespace, used, subresource="status")
+    await world.submit(workers=2)
+    await world.until(partial(_says, world, "exceeded quota"))
+    (pod,) = world.pods()
+    await world.set_pod(pod, "Pending", waiting="ErrImagePull")
+    await world.client.delete(_QUOTA, name, world.namespace)
+    await world.until(lambda: len(world.pods()) == 2)
+    await world.until(lambda: world.job().status.reason == "ImagePullBackOff")
+    await world.until(lambda: world.events("ImagePullBackOff"))
+    await world.run_all(2)
+    await world.until(lambda: "TestJobRunning" in world.event_reasons())
+    assert len(world.events("ImagePullBackOff")) == 1

@@ -56,10 +56,10 @@ def test_wrong_words_are_answered_with_help(words, code, capsys):
         (
             {"DGLOP_LEASE_DURATION": "5"},
             [],
-            "in the environment: DGLOP_LEASE_DURATION (5 s) must be longer than DGLOP_RENEW_DEADLINE (10 s)",
+            "DGLOP_LEASE_DURATION (5 s) must be longer than DGLOP_RENEW_DEADLINE (10 s)",
         ),
         ({}, ["--lease-duration=long"], "--lease-duration: Input should be a valid number"),
-        ({"DGLOP_CONCURRENCY": "0"}, [], "in the environment: DGLOP_CONCURRENCY: Input should be greater"),
+        ({"DGLOP_CONCURRENCY": "0"}, [], "DGLOP_CONCURRENCY: Input should be greater"),
         ({}, ["--metrics-bind=nonsense"], "--metrics-bind: 'nonsense' is no address to listen on"),
         ({}, ["--health-bind=:99999"], "--health-bind: ':99999' is no address to listen on"),
         ({}, ["--progress-bind", "a b:80"], "--progress-bind: 'a b:80' is no address to listen on"),

@@ -138,3 +138,111 @@ def test_a_delay_is_shown_without_any_event_and_is_gone_with_it(simulate):
     world.pod()["status"] = {"phase": "Pending", "conditions": [SCHEDULED]}
     world.settle()
     assert world.status.get("Running").reason == "Waiting"
+
+
+def told(world):
+    return [(each.reason, each.type) for each in world.events if each.action == "Wait"]
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ["ErrImageNeverPull", "InvalidImageName", "CreateContainerConfigError", "CreateContainerError"],
+)
+def test_what_keeps_a_container_from_starting_is_told_once_and_shown_until_it_starts(simulate, reason):
+    world = simulate(workers=1)
+    for words in ("one", "another", "a third"):
+        waiting = container_status(waiting=reason, waiting_message=words)
+        world.pod()["status"] = {"phase": "Pending", "containerStatuses": [waiting]}
+        world.settle()
+        assert world.status.reason == reason
+    assert told(world) == [(reason, "Warning")]
+    assert world.events[-1].note == "one (worker-0)"
+    world.run_all()
+    world.settle()
+    assert (world.status.reason, world.status.is_true("Running")) == ("", True)
+    assert told(world) == [(reason, "Warning")]
+
+
+def test_an_image_that_is_tried_again_and_again_is_told_once(simulate):
+    world = simulate(workers=1)
+    for reason in ("ErrImagePull", "ImagePullBackOff") * 3:
+        world.pod()["status"] = {"phase": "Pending", "containerStatuses": [container_status(waiting=reason)]}
+        world.settle()
+    assert world.status.reason == "ImagePullBackOff"
+    assert told(world) == [("ImagePullBackOff", "Warning")]
+
+
+def test_a_pod_without_a_node_is_told_once_it_has_been_so_for_a_moment(simulate):
+    world = simulate(workers=1)
+    words = 'persistentvolumeclaim "data" not found'
+    held = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": words}
+    held["lastTransitionTime"] = format_time(world.now)
+    world.pod()["status"] = {"phase": "Pending", "conditions": [held]}
+    world.settle()
+    assert (world.status.reason, told(world)) == ("", [])
+    world.advance(5)
+    assert world.status.reason == "Unschedulable"
+    assert told(world) == [("Unschedulable", "Warning")]
+    assert world.events[-1].note == f"{words} (worker-0)"
+
+
+def test_a_pod_that_a_queue_holds_back_is_shown_and_is_no_warning(simulate):
+    world = simulate(workers=1)
+    held = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated", "message": "gated"}
+    world.pod()["status"] = {"phase": "Pending", "conditions": [held]}
+    world.settle()
+    assert (world.status.reason, told(world)) == ("SchedulingGated", [])
+
+
+@pytest.mark.parametrize(("stands", "count"), [("True", 0), ("False", 1)])
+def test_a_long_pull_is_no_warning_and_a_volume_that_is_not_there_is(simulate, stands, count):
+    world = simulate(workers=1)
+    sandbox = {"type": "PodReadyToStartContainers", "status": stands}
+    waiting = [container_status(waiting="ContainerCreating")]
+    world.pod()["status"] = {
+        "phase": "Pending",
+        "conditions": [SCHEDULED, sandbox],
+        "containerStatuses": waiting,
+    }
+    world.settle()
+    world.advance(60)
+    assert world.status.reason == "ContainerCreating"
+    assert len(told(world)) == count
+
+
+def test_what_held_the_attempt_before_is_not_shown_for_the_next_one(simulate):
+    world = simulate(workers=2, gang=True)
+    world.set_pod(index=0)
+    waiting = container_status(waiting="ErrImagePull")
+    world.pod(index=1)["status"] = {"phase": "Pending", "containerStatuses": [waiting]}
+    world.settle()
+    world.set_pod(index=0, phase="Failed", exit_code=137)
+    world.settle()
+    assert (world.status.attempt, world.status.reason) == (2, "")
+
+
+def test_a_job_that_failed_shows_why_and_one_that_succeeded_shows_nothing_but_its_last_failure(simulate):
+    failed = simulate(workers=1)
+    failed.set_pod(phase="Failed", exit_code=1)
+    failed.settle()
+    assert failed.status.reason == "TestJobFailed"
+    again = simulate(workers=1)
+    again.run_all()
+    again.settle()
+    again.delete_pod()
+    again.settle()
+    again.set_pod(phase="Succeeded")
+    again.settle()
+    assert again.status.is_true("Succeeded")
+    assert (again.status.reason, again.status.last_failure.reason) == ("", "Deleted")
+
+
+def test_a_normal_start_writes_and_tells_nothing_of_waiting(simulate):
+    world = simulate(workers=1)
+    before = len(world.writes)
+    world.pod()["status"] = {"phase": "Pending", "conditions": [SCHEDULED]}
+    waiting = [container_status(waiting="ContainerCreating")]
+    world.pod()["status"]["containerStatuses"] = waiting
+    world.settle()
+    assert len(world.writes) == before
+    assert world.status.get("Running") is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from test.unit.dgljob.dgljob_world import World, make_kind, template
 
-__all__ = ("container", "env", "mounts", "pods", "volumes", "worker_of", "workers")
+__all__ = ("container", "env", "mounts", "pods", "variables", "volumes", "worker_of", "workers")
 
 
 def pods(job, *, progress_url="http://progress:8082"):
@@ -23,8 +23,15 @@ def container(spec, name="dgl"):
     return next(each for each in every if each["name"] == name)
 
 
+def variables(found):
+    """What the kubelet puts into the environment."""
+    return {each["name"]: each.get("value", each.get("valueFrom")) for each in found.get("env", [])}
+
+
 def env(found):
-    return {each["name"]: each.get("value", each.get("valueFrom")) for each in found["env"]}
+    """The environment of what the container starts: its own, and what dglrun is told before `--`."""
+    words = found["command"][: found["command"].index("--")] if "--" in found["command"] else found["command"]
+    return variables(found) | dict(each.split("=", 1) for each in words if "=" in each)
 
 
 def mounts(found):

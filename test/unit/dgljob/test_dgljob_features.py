@@ -63,7 +63,7 @@ def test_storage_and_dataset_can_never_be_changed():
     assert "self == oldSelf" in storage
     rules = {each["message"]: each["rule"] for each in spec["x-kubernetes-validations"]}
     assert rules["dataset cannot be changed after creation"] == (
-        "has(self.dataset) == has(oldSelf.dataset) && (!has(self.dataset) || self.dataset == oldSelf.dataset)"
+        "has(self.dataset) ? has(oldSelf.dataset) && self.dataset == oldSelf.dataset : !has(oldSelf.dataset)"
     )
 
 

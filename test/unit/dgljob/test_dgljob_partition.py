@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from dglop.common import Observed, plan
+from test.unit.dgljob.dgljob_pods import env
 from test.unit.dgljob.dgljob_world import World, make_job
 
 P, W0, W1 = "g-partitioner-0", "g-worker-0", "g-worker-1"
@@ -14,7 +15,7 @@ P, W0, W1 = "g-partitioner-0", "g-worker-0", "g-worker-1"
 def env_of(pod, container, name):
     every = [*pod["spec"].get("initContainers", []), *pod["spec"]["containers"]]
     found = next(each for each in every if each["name"] == container)
-    return next((each.get("value") for each in found["env"] if each["name"] == name), None)
+    return env(found).get(name)
 
 
 def trained() -> World:

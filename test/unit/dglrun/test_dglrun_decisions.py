@@ -153,6 +153,16 @@ def test_last_words_fit_and_lose_their_oldest_lines_first() -> None:
     assert said["lines"] == lines[-len(said["lines"]) :]
 
 
+def test_a_result_of_too_many_metrics_loses_the_last_of_them_and_nothing_else() -> None:
+    metrics = [{"name": f"m{number}" + "x" * 60, "value": "1" * 64} for number in range(32)]
+    text = last_words({"result": {"progressPercentage": 100, "metrics": metrics, "reportTime": "t"}})
+    assert len(text.encode()) <= MESSAGE_LIMIT
+    result = json.loads(text)["result"]
+    assert (result["progressPercentage"], result["reportTime"]) == (100, "t")
+    assert result["metrics"] == metrics[: len(result["metrics"])]
+    assert len(result["metrics"]) > 20
+
+
 def test_last_words_are_one_line_whatever_the_process_wrote() -> None:
     assert "\n" not in last_words({"lines": ["a\nb", "\x00\u2028"]})
 

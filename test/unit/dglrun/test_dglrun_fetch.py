@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import errno
 import json
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +15,7 @@ import pytest
 
 from dglop.dglrun import contract
 from dglop.dglrun.ending import Refusal
-from dglop.dglrun.fetch import Fetcher, fetch
+from dglop.dglrun.fetch import Fetcher
 from dglop.dglrun.layout import clear_parts
 from dglop.dglrun.manifest import load_manifest, verify_files
 from dglop.dglrun.transfer import PartsServer, no_space
@@ -174,40 +173,6 @@ def test_a_server_that_is_not_there_yet_is_tried_until_the_time_is_up(tmp_path: 
     with pytest.raises(Refusal, match=r"127\.0\.0\.1") as refusal:
         fetcher(f"http://127.0.0.1:{free_port()}", tmp_path / "w", patience=0).run()
     assert refusal.value.reason == "PartsUnreachable"
-
-
-def claim(tmp_path: Path, index: int = 1, /, **more: str) -> dict[str, str]:
-    return environment(tmp_path, index, **more)
-
-
-def test_on_a_claim_the_own_part_is_verified_and_nothing_is_written(tmp_path: Path) -> None:
-    words = partitioned(tmp_path)
-    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "parts").rglob("*")}
-    # another Worker's part is that Worker's to verify
-    (tmp_path / "parts" / "part0" / "graph.dgl").write_bytes(b"x")
-    told = fetch(claim(tmp_path)).message
-    assert (told["manifest"], told["reused"]) == (words["manifest"], True)
-    assert set(before) == set((tmp_path / "parts").rglob("*"))
-
-
-def test_on_a_claim_a_corrupt_or_a_wrong_part_is_refused(tmp_path: Path) -> None:
-    partitioned(tmp_path)
-    with pytest.raises(Refusal) as refusal:
-        fetch(claim(tmp_path, **{contract.ENV_MANIFEST_HASH: "0" * 64}))
-    assert refusal.value.reason == "PartsChanged"
-    (tmp_path / "parts" / "part1" / "graph.dgl").write_bytes(b"x")
-    with pytest.raises(Refusal, match=r"part1/graph\.dgl is corrupt") as refusal:
-        fetch(claim(tmp_path))
-    assert (refusal.value.reason, refusal.value.exit_code) == ("PartsCorrupt", contract.EXIT_CORRUPT)
-
-
-def test_parts_that_were_made_elsewhere_have_no_manifest_but_an_identity(tmp_path: Path) -> None:
-    partitioned(tmp_path)
-    (tmp_path / "parts" / contract.MANIFEST_FILE).unlink()
-    assert fetch(claim(tmp_path)).message["manifest"].startswith("config-")
-    shutil.rmtree(tmp_path / "parts" / "part0")
-    with pytest.raises(Refusal, match="does not exist"):
-        fetch(claim(tmp_path))
 
 
 def test_the_server_ends_with_0_when_it_is_told_to_stop_and_the_zipapp_fetches_from_it(

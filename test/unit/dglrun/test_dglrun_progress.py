@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ from dglop.dglrun.poster import Poster, Throttle
 from dglop.dglrun.progress import ProgressFile, parse_report, progress
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 
@@ -86,7 +88,7 @@ def test_a_report_that_cannot_be_posted_is_said_once_and_stops_nothing(tmp_path:
     path.write_text('{"progressPercentage": 100}\n')
     poster = Poster(ProgressFile(str(path)), refuse, said.append)
     poster.start()
-    assert poster.finish(30) == {"progressPercentage": 100}
+    assert finished(poster, 30) == {"progressPercentage": 100}
     assert said == ["progress cannot be posted, training goes on: connection refused"]
 
 
@@ -95,4 +97,31 @@ def test_without_a_place_to_post_to_the_last_report_is_still_the_result(tmp_path
     path.write_text('{"progressPercentage": 100}\n')
     poster = Poster(ProgressFile(str(path)), None, print)
     poster.start()
-    assert poster.finish(30) == {"progressPercentage": 100}
+    assert finished(poster, 30) == {"progressPercentage": 100}
+
+
+def test_a_post_that_hangs_does_not_keep_the_last_lines_from_the_result(tmp_path: Path) -> None:
+    path = tmp_path / "progress"
+    path.write_text('{"progressPercentage": 91}\n')
+    hangs, goes_on = Event(), Event()
+
+    def post(_: Mapping[str, Any]) -> None:
+        hangs.set()
+        goes_on.wait()
+
+    poster = Poster(ProgressFile(str(path)), post, print)
+    poster.start()
+    hangs.wait()
+    with path.open("a") as file:
+        file.write('{"progressPercentage": 100, "metrics": {"loss": 0.1}}\n')
+    latest = finished(poster, 0.01)
+    goes_on.set()
+    assert latest == {"progressPercentage": 100, "metrics": [{"name": "loss", "value": "0.1"}]}
+
+
+def finished(poster: Poster, patience: float) -> dict[str, Any]:
+    """The last report without its time."""
+    latest = poster.finish(patience)
+    assert latest is not None
+    del latest["reportTime"]
+    return latest

@@ -32,8 +32,11 @@ def test_progress_before_the_first_report_is_an_empty_bar() -> None:
 
 def test_the_end_names_accuracy_volume_and_file() -> None:
     spec = {"output": {"claimName": "digits-model", "subPath": "digits"}}
-    words = demo._conclusion({"spec": spec, "status": _status(100)}, _STACK, 61.0)
+    words = demo._conclusion({"spec": spec, "status": _status(100)}, 61.0)
     assert "test accuracy 0.961 · model in volume digits-model, file digits/model.pt · 61 s" in words
+    *_, first, middle, last = words.splitlines()
+    assert (first, last) == ('    eval "$(make -s env)"', "    make down")
+    assert middle == "    kubectl -n dglop-demo get dgljobs"
 
 
 def test_a_failure_says_cause_last_lines_and_what_to_type() -> None:

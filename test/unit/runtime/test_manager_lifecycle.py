@@ -18,6 +18,7 @@ from dglop.runtime.serving import HttpRequest, HttpResponse, HTTPServer, Route
 
 PATH = "/apis/example.dev/v1/namespaces/default/greetings"
 LEASE_PATH = "/apis/coordination.k8s.io/v1/namespaces/default/leases/dglop"
+TEAM_LEASE_PATH = LEASE_PATH.replace("dglop", "team")
 POD = Resource("", "v1", "Pod", "pods")
 
 
@@ -29,9 +30,10 @@ async def do_nothing(obj: Greeting, ctx: Context) -> None:
     return
 
 
-def make_manager(api, **settings: Any) -> Manager:
+def make_manager(api, name: str = "dglop", /, **settings: Any) -> Manager:
     options = Settings(**{"metrics_bind": "0", "health_bind": "0", **settings})
-    return Manager(options, config=api.config, log=make_log(level="error", stream=io.StringIO()))
+    log = make_log(level="error", stream=io.StringIO())
+    return Manager(options, name=name, config=api.config, log=log)
 
 
 class Probe:
@@ -140,6 +142,21 @@ async def test_a_leader_gives_the_lease_back_after_its_runnables_have_ended(api)
         assert manager.elected.is_set()
     assert holders[0] != ""
     assert api.objects[LEASE_PATH]["spec"]["holderIdentity"] == ""
+
+
+@pytest.mark.scripted
+async def test_two_programs_of_different_names_in_one_namespace_lead_both_and_own_their_fields(api):
+    first, second = make_manager(api, leader_elect=True), make_manager(api, "team", leader_elect=True)
+    async with first as one, second as two:
+        await one.elected.wait()
+        await two.elected.wait()
+        holders = [api.objects[path]["spec"]["holderIdentity"] for path in (LEASE_PATH, TEAM_LEASE_PATH)]
+        assert len(set(holders)) == 2
+        for manager in (one, two):
+            page = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "page"}}
+            await manager.client.apply(page)
+    applied = api.writes(ending="/configmaps/page")
+    assert [each.query["fieldManager"] for each in applied] == ["dglop", "team"]
 
 
 @pytest.mark.scripted

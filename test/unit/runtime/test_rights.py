@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from dglop.runtime.api import CustomResource, Resource, Rule, Spec, Status
 from dglop.runtime.crdinstall import versions_of
 from dglop.runtime.manager import Manager
@@ -63,6 +65,15 @@ def test_its_own_namespace_needs_the_lease_by_name_and_events() -> None:
     rules = _manager(leader_election_id="toys").own_rules()
     assert Rule(("coordination.k8s.io",), ("leases",), ("create",)) in rules
     assert Rule(("coordination.k8s.io",), ("leases",), ("get", "patch", "update"), ("toys",)) in rules
+
+
+@pytest.mark.parametrize(("given", "lease"), [("", "team"), ("shared", "shared")])
+def test_the_lease_is_named_as_the_manager_unless_the_settings_name_it(
+    given: str, lease: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DGLOP_LEADER_ELECTION_ID", given)
+    named = [names for rule in Manager(name="team").own_rules() if (names := rule.names)]
+    assert named == [(lease,)]
 
 
 def test_the_manifests_give_all_rights_to_one_account() -> None:

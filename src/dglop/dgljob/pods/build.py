@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from dglop.dgljob.enums import Role
 from dglop.dgljob.pods.command import run_builtin, wrap_command
 from dglop.dgljob.pods.delivery import add_delivery
-from dglop.dgljob.pods.env import main_env, merge_env
+from dglop.dgljob.pods.env import as_words, main_env, merge_env, split_env
 from dglop.dgljob.pods.fetch import add_fetch
+from dglop.dgljob.pods.readiness import add_readiness
 from dglop.dgljob.pods.serve import add_serve
 from dglop.dgljob.pods.shm import add_shm
 from dglop.dgljob.pods.volumes import add_output, add_parts, add_run, add_secret, mount_parts
@@ -34,7 +35,6 @@ def build(pod: RawPod, ctx: PodContext) -> None:
         _partitioner(pod, ctx, main)
     else:
         _launcher(pod, ctx, main)
-    merge_env(main, main_env(ctx))
     add_shm(pod, main, ctx.spec.shm_size)
     for each in (main, *pod.init_containers):  # those whose end may decide
         each.data.setdefault("terminationMessagePolicy", "FallbackToLogsOnError")
@@ -43,34 +43,28 @@ def build(pod: RawPod, ctx: PodContext) -> None:
 
 
 def _worker(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
-    wrap_command(main, ctx.spec.python, "worker")
+    wrap_command(main, ctx.spec.python, "worker", _tell(ctx, main))
     add_parts(pod, ctx)
     add_output(pod, ctx, main)
     add_run(pod, main)
     add_secret(pod, ctx, main)
     mount_parts(ctx, main, read_only=True)
-    add_fetch(pod, ctx, main)
+    if not ctx.shape.on_claim:
+        add_fetch(pod, ctx, main)
     add_delivery(pod, ctx.options.delivery_image)
     for server in range(ctx.spec.num_servers):  # what is listened on; portCount is the room that is kept
         main.add_port(f"dgl-{server}", ctx.spec.network.port_base + server)
     main.add_port("dgl-rendezvous", contract.RENDEZVOUS_PORT)
     main.add_port("dgl-master", ctx.spec.network.master_port)
-    main.data.setdefault(
-        "readinessProbe",
-        {
-            "exec": {"command": ["test", "-f", contract.READY_FILE]},
-            "periodSeconds": 2,
-            "timeoutSeconds": 10,
-            "failureThreshold": 3,
-        },
-    )
+    add_readiness(main, ctx.spec.python)
 
 
 def _partitioner(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
+    told = _tell(ctx, main)
     if ctx.spec.template_of(Role.PARTITIONER):
-        wrap_command(main, ctx.spec.python, "partition")
+        wrap_command(main, ctx.spec.python, "partition", told)
     else:
-        run_builtin(main, ctx.spec.python, "partition")
+        run_builtin(main, ctx.spec.python, "partition", told)
     _dataset_secret(ctx, main)
     add_parts(pod, ctx)
     mount_parts(ctx, main, read_only=False)
@@ -82,10 +76,18 @@ def _partitioner(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
 
 def _launcher(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
     """The user's own program, run as it is; dglrun has no part in it."""
+    merge_env(main, main_env(ctx))
     add_output(pod, ctx, main)
     if ctx.shape.on_claim:
         add_parts(pod, ctx)
         mount_parts(ctx, main, read_only=False)
+
+
+def _tell(ctx: PodContext, main: RawContainer) -> list[str]:
+    """What the kubelet or the template itself must know goes into the environment, the rest to dglrun."""
+    env, told = split_env(main, main_env(ctx))
+    merge_env(main, env)
+    return as_words(told)
 
 
 def _dataset_secret(ctx: PodContext, main: RawContainer) -> None:

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Environment variables of a job's containers: the contract with dglrun, and who may change what."""
+"""What a job's containers are told: the contract with dglrun, and who may change what.
+
+The API server keeps a record of every variable of a container, twice as large as the variable; so what a
+container of ours is told stands in its command line, from where dglrun puts it into the environment of
+whatever it starts.
+"""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from dglop.dgljob.enums import Role
@@ -16,7 +22,7 @@ if TYPE_CHECKING:
     from dglop.dgljob.pods.context import PodContext
     from dglop.runtime.api import RawContainer
 
-__all__ = ("as_list", "fetch_env", "identity_env", "main_env", "merge_env")
+__all__ = ("as_words", "fetch_settings", "main_env", "merge_env", "serve_settings", "split_env")
 
 EnvValue = str | dict[str, Any]
 
@@ -39,7 +45,7 @@ _LEAST_PATIENCE = 600
 _PHASES = {Role.PARTITIONER: "Partitioner", Role.LAUNCHER: "Launcher_Workload"}
 
 
-def identity_env(ctx: PodContext) -> dict[str, EnvValue]:
+def _identity_env(ctx: PodContext) -> dict[str, EnvValue]:
     """Who the pod is, and where the parts are."""
     job, shape = ctx.job, ctx.shape
     env: dict[str, EnvValue] = {
@@ -49,7 +55,7 @@ def identity_env(ctx: PodContext) -> dict[str, EnvValue]:
         contract.ENV_ATTEMPT: str(ctx.replica.attempt),
         contract.ENV_REPLICA_TYPE: str(ctx.role),
         contract.ENV_REPLICA_INDEX: str(ctx.replica.index),
-        contract.ENV_POD_NAME: _field("metadata.name"),
+        contract.ENV_POD_NAME: ctx.replica.name,
         contract.ENV_POD_IP: _field("status.podIP"),
         contract.ENV_NUM_WORKERS: str(shape.workers),
         contract.ENV_NUM_PARTS: str(shape.parts),
@@ -60,27 +66,34 @@ def identity_env(ctx: PodContext) -> dict[str, EnvValue]:
     return env
 
 
-def fetch_env(ctx: PodContext) -> dict[str, EnvValue]:
+def fetch_settings(ctx: PodContext) -> dict[str, str]:
     """Where a Worker's part comes from, and which one is the right one."""
-    env = identity_env(ctx)
-    if ctx.shape.serves:
-        env[contract.ENV_PARTS_URL] = f"http://{ctx.partitioner_host}:{contract.PARTS_PORT}"
-        env[contract.ENV_PARTS_TOKEN_FILE] = f"{SECRET_DIR}/{PARTS_TOKEN}"
+    told = {
+        contract.ENV_JOB_UID: ctx.job.uid,
+        contract.ENV_REPLICA_INDEX: str(ctx.replica.index),
+        contract.ENV_PARTS_DIR: ctx.spec.storage.mount_path,
+        contract.ENV_PARTS_URL: f"http://{ctx.partitioner_host}:{contract.PARTS_PORT}",
+        contract.ENV_PARTS_TOKEN_FILE: f"{SECRET_DIR}/{PARTS_TOKEN}",
+        contract.ENV_FETCH_RETRIES: str(ctx.spec.dispatch.retries),
+        contract.ENV_FETCH_TIMEOUT_SECONDS: str(ctx.spec.dispatch.timeout_seconds),
+    }
     if ctx.manifest_hash:
-        env[contract.ENV_MANIFEST_HASH] = ctx.manifest_hash
-    env[contract.ENV_FETCH_RETRIES] = str(ctx.spec.dispatch.retries)
-    env[contract.ENV_FETCH_TIMEOUT_SECONDS] = str(ctx.spec.dispatch.timeout_seconds)
-    return env
+        told[contract.ENV_MANIFEST_HASH] = ctx.manifest_hash
+    return told
 
 
-def serve_env(ctx: PodContext) -> dict[str, EnvValue]:
+def serve_settings(ctx: PodContext) -> dict[str, str]:
     """What the parts server needs."""
-    return {**identity_env(ctx), contract.ENV_PARTS_TOKEN_FILE: f"{SECRET_DIR}/{PARTS_TOKEN}"}
+    return {
+        contract.ENV_JOB_UID: ctx.job.uid,
+        contract.ENV_PARTS_DIR: ctx.spec.storage.mount_path,
+        contract.ENV_PARTS_TOKEN_FILE: f"{SECRET_DIR}/{PARTS_TOKEN}",
+    }
 
 
 def main_env(ctx: PodContext) -> dict[str, EnvValue]:
     """What the main container of any role is told."""
-    env = identity_env(ctx)
+    env = _identity_env(ctx)
     env["DGL_OPERATOR_ENV"] = "1"
     if ctx.role in _PHASES:
         env["DGL_OPERATOR_PHASE_ENV"] = _PHASES[ctx.role]
@@ -104,6 +117,8 @@ def _worker_env(ctx: PodContext) -> dict[str, EnvValue]:
         contract.ENV_MASTER_PORT: str(spec.network.master_port),
         contract.ENV_PARTS_TOKEN_FILE: f"{SECRET_DIR}/{PARTS_TOKEN}",
     }
+    if ctx.shape.on_claim:
+        env[contract.ENV_VERIFY_PARTS] = "1"
     if ctx.manifest_hash:
         env[contract.ENV_MANIFEST_HASH] = ctx.manifest_hash
     url = ctx.options.status_url(ctx.job.namespace, ctx.job.name)
@@ -125,6 +140,29 @@ def _partition_env(ctx: PodContext) -> dict[str, EnvValue]:
     return env
 
 
+def split_env(main: RawContainer, ours: Mapping[str, EnvValue]) -> tuple[dict[str, EnvValue], dict[str, str]]:
+    """What of `ours` must be a variable of the container, and what it is enough to tell dglrun.
+
+    A variable must be what only the kubelet knows, and what the container as it is written speaks of, be it
+    as $(NAME) or in a probe's script. What is the user's to change and was changed is in neither.
+    """
+    written = json.dumps(main.data)
+    theirs = _stated(main) & USERS_TO_CHANGE
+    env: dict[str, EnvValue] = {}
+    told: dict[str, str] = {}
+    for name, value in ours.items():
+        if not isinstance(value, str) or name in written:
+            env[name] = value
+        elif name not in theirs:
+            told[name] = value
+    return env, told
+
+
+def as_words(told: Mapping[str, str]) -> list[str]:
+    """Settings as dglrun reads them before `--`."""
+    return [f"{name}={value}" for name, value in told.items()]
+
+
 def merge_env(main: RawContainer, ours: Mapping[str, EnvValue]) -> None:
     """Puts `ours` before the user's own, so that those can refer to it by $(NAME).
 
@@ -132,12 +170,16 @@ def merge_env(main: RawContainer, ours: Mapping[str, EnvValue]) -> None:
     """
     users = {str(each.get("name")): each for each in main.data.get("env") or []}
     theirs = users.keys() & USERS_TO_CHANGE
-    first = as_list({name: value for name, value in ours.items() if name not in theirs})
+    first = _as_list({name: value for name, value in ours.items() if name not in theirs})
     rest = [each for name, each in users.items() if name not in ours or name in theirs]
     main.data["env"] = [*first, *rest]
 
 
-def as_list(env: Mapping[str, EnvValue]) -> list[dict[str, Any]]:
+def _stated(main: RawContainer) -> set[str]:
+    return {str(each.get("name")) for each in main.data.get("env") or []}
+
+
+def _as_list(env: Mapping[str, EnvValue]) -> list[dict[str, Any]]:
     """Variables as the API server reads them."""
     return [
         {"name": name, "value": value} if isinstance(value, str) else {"name": name, "valueFrom": value}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dglop.dgljob.pods.env import fetch_env
+from dglop.dgljob.pods.env import fetch_settings
 from dglop.dgljob.pods.names import FETCH
 from dglop.dgljob.pods.sidekick import dglrun_container, plain_resources
 from dglop.dgljob.pods.volumes import add_secret, mount_parts
@@ -18,16 +18,18 @@ __all__ = ("add_fetch",)
 
 
 def add_fetch(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
-    """Adds `dglrun fetch` after the user's init containers; on a claim it only verifies."""
+    """Adds `dglrun fetch` after the user's init containers.
+
+    On a claim there is nothing to fetch: the main container verifies its part by itself.
+    """
     container = dglrun_container(
         FETCH,
         "fetch",
         main=main,
         python=ctx.spec.python,
-        env=fetch_env(ctx),
+        told=fetch_settings(ctx),
         resources=plain_resources(main),
     )
-    mount_parts(ctx, container, read_only=ctx.shape.on_claim)
-    if ctx.shape.serves:
-        add_secret(pod, ctx, container)
+    mount_parts(ctx, container, read_only=False)
+    add_secret(pod, ctx, container)
     pod.add_init_container(container.data)

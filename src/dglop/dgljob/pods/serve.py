@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dglop.dgljob.pods.env import serve_env
+from dglop.dgljob.pods.env import serve_settings
 from dglop.dgljob.pods.names import SERVE
+from dglop.dgljob.pods.readiness import add_readiness
 from dglop.dgljob.pods.sidekick import dglrun_container
 from dglop.dgljob.pods.volumes import add_run, add_secret, mount_parts
 from dglop.dglrun import contract
@@ -20,17 +21,12 @@ __all__ = ("add_serve",)
 
 def add_serve(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
     """Adds `dglrun serve`, which is ready once all parts can be fetched and ends with the job."""
-    container = dglrun_container(SERVE, "serve", main=main, python=ctx.spec.python, env=serve_env(ctx))
+    container = dglrun_container(SERVE, "serve", main=main, python=ctx.spec.python, told=serve_settings(ctx))
     # Alone among a gang's containers it may be started again: it keeps nothing but the files it serves.
     if ctx.options.features.container_restarts:
         container.data["restartPolicy"] = "OnFailure"
     container.add_port("parts", contract.PARTS_PORT)
-    container.data["readinessProbe"] = {
-        "httpGet": {"path": "/readyz", "port": contract.PARTS_PORT},
-        "periodSeconds": 1,
-        "timeoutSeconds": 5,
-        "failureThreshold": 3,
-    }
+    add_readiness(container, ctx.spec.python)
     mount_parts(ctx, container, read_only=True)
     add_secret(pod, ctx, container)
     add_run(pod, container)

@@ -6,15 +6,13 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-from dglop.dgljob.pods.env import as_list
+from dglop.dgljob.pods.env import as_words
 from dglop.dgljob.pods.names import ZIPAPP
 from dglop.dgljob.pods.volumes import mount_zipapp
 from dglop.runtime.api import RawContainer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from dglop.dgljob.pods.env import EnvValue
 
 __all__ = ("dglrun_container", "plain_resources")
 
@@ -27,15 +25,14 @@ def dglrun_container(
     *,
     main: RawContainer,
     python: str,
-    env: Mapping[str, EnvValue],
+    told: Mapping[str, str],
     resources: dict[str, Any] | None = None,
 ) -> RawContainer:
-    """A container that runs `dglrun <command>` in the main container's own image, as its user."""
+    """A container that runs `dglrun <command> <told>` in the main container's own image, as its user."""
     data: dict[str, Any] = {
         "name": name,
         "image": main.image,
-        "command": [python, ZIPAPP, command],
-        "env": as_list(env),
+        "command": [python, ZIPAPP, command, *as_words(told)],
         "resources": resources or copy.deepcopy(_NEEDS),
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }

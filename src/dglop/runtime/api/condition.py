@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -20,12 +20,13 @@ __all__ = (
 )
 
 ConditionStatus = Literal["True", "False", "Unknown"]
+"""What a condition may say."""
 
 
 class Condition(BaseModel):
     """One aspect of an object's state."""
 
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         alias_generator=to_camel, populate_by_name=True, use_attribute_docstrings=True, extra="allow"
     )
 
@@ -46,10 +47,12 @@ class Condition(BaseModel):
 
 
 def find_condition(conditions: Sequence[Condition], type_: str) -> Condition | None:
+    """The condition of a type, or None."""
     return next((each for each in conditions if each.type == type_), None)
 
 
 def is_condition_true(conditions: Sequence[Condition], type_: str) -> bool:
+    """Whether the condition of a type is there and True."""
     found = find_condition(conditions, type_)
     return found is not None and found.status == "True"
 

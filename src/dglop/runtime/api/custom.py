@@ -37,7 +37,7 @@ class Spec(BaseModel, metaclass=SpecClass):
     in the CRD. Unknown fields are ignored. `class X(Spec, rules=(CEL(...),))` adds rules.
     """
 
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         alias_generator=to_camel,
         populate_by_name=True,
         use_attribute_docstrings=True,
@@ -133,7 +133,9 @@ class CustomResource(BaseModel, Generic[SpecT, StatusT], metaclass=ModelClass):
     `selectable` are the JSON paths that field selectors may use.
     """
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore")
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="ignore"
+    )
 
     resource: ClassVar[Resource]
     definition: ClassVar[Definition]

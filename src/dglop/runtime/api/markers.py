@@ -79,7 +79,7 @@ class ListMap:
     __slots__ = ("keys",)
 
     def __init__(self, *keys: str) -> None:
-        self.keys = keys
+        self.keys: tuple[str, ...] = keys
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -91,22 +91,22 @@ class ListMap:
         }
 
 
-ListSet = Extension((("x-kubernetes-list-type", "set"),))
+ListSet: Extension = Extension((("x-kubernetes-list-type", "set"),))
 """Marks a list of scalars as a set: apply merges it item by item, and the server refuses doubles."""
 
-AtomicList = Extension((("x-kubernetes-list-type", "atomic"),))
+AtomicList: Extension = Extension((("x-kubernetes-list-type", "atomic"),))
 """Marks a list as one value: who applies it owns it whole. It is the default, said aloud."""
 
-GranularMap = Extension((("x-kubernetes-map-type", "granular"),))
+GranularMap: Extension = Extension((("x-kubernetes-map-type", "granular"),))
 """Marks an object whose fields may each have an owner. It is the default, said aloud."""
 
-AtomicMap = Extension((("x-kubernetes-map-type", "atomic"),))
+AtomicMap: Extension = Extension((("x-kubernetes-map-type", "atomic"),))
 """Marks an object as one value: who applies it owns it whole."""
 
-Nullable = Extension((("nullable", True),))
+Nullable: Extension = Extension((("nullable", True),))
 """Marks a field in which a null is kept, as a value of its own; elsewhere the server drops nulls."""
 
-Preserved = Extension((("x-kubernetes-preserve-unknown-fields", True),))
+Preserved: Extension = Extension((("x-kubernetes-preserve-unknown-fields", True),))
 """Marks an object in which the server keeps fields that the schema does not name."""
 
 
@@ -119,7 +119,7 @@ class Format:
     __slots__ = ("name",)
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name: str = name
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Object metadata and owner references."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic.alias_generators import to_camel
@@ -16,7 +16,9 @@ __all__ = ("ObjectMeta", "OwnerReference", "owner_reference")
 class OwnerReference(BaseModel):
     """Who an object belongs to."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="allow")
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="allow"
+    )
 
     api_version: str
     kind: str
@@ -29,7 +31,7 @@ class OwnerReference(BaseModel):
 class ObjectMeta(BaseModel):
     """metav1.ObjectMeta; fields that are not named here are kept as they came."""
 
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         alias_generator=to_camel, populate_by_name=True, extra="allow", validate_assignment=True
     )
 

@@ -59,7 +59,7 @@ class RawContainer:
     __slots__ = ("data",)
 
     def __init__(self, data: dict[str, Any]) -> None:
-        self.data = data
+        self.data: dict[str, Any] = data
 
     @property
     def name(self) -> str:

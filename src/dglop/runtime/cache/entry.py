@@ -27,9 +27,9 @@ class Cached:
     __slots__ = ("_views", "key", "meta", "raw", "resource")
 
     def __init__(self, raw: bytes, meta: Meta, resource: Resource) -> None:
-        self.raw = raw
-        self.meta = meta
-        self.resource = resource
+        self.raw: bytes = raw
+        self.meta: Meta = meta
+        self.resource: Resource = resource
         self.key: Key = (meta.namespace, meta.name)
         self._views: tuple[Any, ...] = ()
 

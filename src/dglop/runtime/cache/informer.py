@@ -15,6 +15,7 @@ from dglop.runtime.cache.reflector_runner import ReflectorRunner
 from dglop.runtime.cache.scope import Scope
 from dglop.runtime.cache.shown import Shown
 from dglop.runtime.cache.store import Indexer, Store
+from dglop.runtime.cache.telling import is_unserved, telling
 from dglop.runtime.clock import Clock, within
 
 if TYPE_CHECKING:
@@ -211,13 +212,19 @@ class Informer:
     def alive(self) -> None:
         self.health.last_activity = self._clock.monotonic()
         self.health.consecutive_failures = 0
+        self.health.is_unserved = False
 
     def failed(self, error: DglopError) -> None:
+        now = self._clock.monotonic()
+        if not self.health.consecutive_failures:
+            self.health.failing_since = now
         self.health.consecutive_failures += 1
         self.health.last_error = str(error)
+        self.health.is_unserved = is_unserved(error)
         if self._metrics is not None:
             self._metrics.failure(self.health.kind, getattr(error, "reason", type(error).__name__))
-        self._log.warning("Lost touch with the API server", error=str(error))
+        said = telling(error, now - self.health.failing_since)
+        (self._log.info if said.level == "info" else self._log.warning)(said.message, error=str(error))
 
     def restarting(self, reason: str) -> None:
         self.health.relists += 1

@@ -17,6 +17,7 @@ Objects = list[Cached]
 Deltas = list[Delta]
 
 NAMESPACE_INDEX = "namespace"
+"""The index of every store by namespace."""
 CONTROLLER_INDEX = "controller"
 """By the uid of the owner that controls the object."""
 

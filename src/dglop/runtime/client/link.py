@@ -45,8 +45,8 @@ class Link:
 
     def __init__(self, loaded: Loaded) -> None:
         self.loaded = loaded
-        self.stamp = stamp_of(loaded)
-        self.netloc = urlsplit(loaded.host).netloc
+        self.stamp: tuple[tuple[int, int, int], ...] = stamp_of(loaded)
+        self.netloc: str = urlsplit(loaded.host).netloc
         self._users = 0
         self._retired = False
         configuration = loaded.configuration
@@ -63,7 +63,7 @@ class Link:
             raise ConfigError(
                 f"the TLS files {', '.join(loaded.files)} cannot be used: {problem}"
             ) from problem
-        self.arguments = _arguments(configuration, loaded.host)
+        self.arguments: dict[str, Any] = _arguments(configuration, loaded.host)
 
     def session(self, *, watch: bool) -> aiohttp.ClientSession:
         pool = self._watch if watch else self._rest

@@ -51,7 +51,7 @@ class AdmissionContext(Generic[T]):
         self.request = request
         self.old = old
         """What is stored, for an update; None if there is nothing, or nothing that fits the kind."""
-        self.log = surroundings.log.bind(
+        self.log: Log = surroundings.log.bind(
             operation=request.operation,
             kind=request.kind.kind,
             namespace=request.namespace,

@@ -49,8 +49,8 @@ class DeniedError(DglopError):
         super().__init__(told)
         self.message = told
         self.causes: Sequence[Cause] = causes
-        self.code = code or (422 if causes else 403)
-        self.reason = reason if reason is not None else ("Invalid" if causes else "Forbidden")
+        self.code: int = code or (422 if causes else 403)
+        self.reason: str = reason if reason is not None else ("Invalid" if causes else "Forbidden")
 
 
 def _sentence(cause: Cause) -> str:

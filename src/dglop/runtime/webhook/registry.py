@@ -86,7 +86,7 @@ class Webhooks:
 
     def authentication(self, function: Authenticator, *, path: str = "/authenticate") -> None:
         """
-        Have *function* say whose bearer tokens are, for the API server's --authentication-token-webhook-*.
+        Have *function* say whose bearer tokens are, for `--authentication-token-webhook-config-file`.
 
         Raises ConfigError for a path that is taken.
         """

@@ -70,7 +70,9 @@ class WebhookServer:
         self._host = _reachable(bind)
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="webhook")
         self._metrics = WebhookMetrics(metrics, webhooks.paths)
-        self.certificates = CertWatcher(certs, clock=clock, log=log, metrics=metrics, client_ca=client_ca)
+        self.certificates: CertWatcher = CertWatcher(
+            certs, clock=clock, log=log, metrics=metrics, client_ca=client_ca
+        )
         around = Surroundings(client, clock, log, self._threads)
         self._server = HTTPServer(
             bind,

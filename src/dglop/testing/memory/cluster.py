@@ -47,8 +47,8 @@ class MemoryCluster:
         namespaces: Iterable[str] = ("default",),
         start: datetime = datetime(2026, 1, 1, tzinfo=UTC),
     ) -> None:
-        self.clock = ManualClock(start)
-        self.server = MemoryServer(self.clock, namespaces=namespaces)
+        self.clock: ManualClock = ManualClock(start)
+        self.server: MemoryServer = MemoryServer(self.clock, namespaces=namespaces)
         self._client: Client | None = None
         self._threads = _Threads()
 

@@ -46,8 +46,8 @@ class RefusalError(Exception):
         self.code = code
         self.reason = reason
         self.message = message
-        self.details = dict(details or {})
-        self.metadata = dict(metadata or {})
+        self.details: dict[str, Any] = dict(details or {})
+        self.metadata: dict[str, str] = dict(metadata or {})
         self.is_plain = is_plain
         self.retry_after = retry_after
         self.warnings: list[str] = []

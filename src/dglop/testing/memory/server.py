@@ -50,19 +50,19 @@ class MemoryServer:
 
     def __init__(self, clock: Clock | None = None, *, namespaces: Iterable[str] = ("default",)) -> None:
         self.clock: Clock = clock or SystemClock()
-        self.store = Store()
-        self.registry = Registry()
-        self.faults = Faults()
+        self.store: Store = Store()
+        self.registry: Registry = Registry()
+        self.faults: Faults = Faults()
         self.on_unknown: Callable[[str], bool] = lambda _: False
         self.after_write: list[Callable[[], None]] = []
-        self.requests = 0
+        self.requests: int = 0
         """How many requests came so far."""
         self._lock = threading.RLock()
         self._watchers: list[Watcher] = []
         shape = Shape(Schemas(self.registry.types))
         self._reads = Reads(self.store, self.clock)
         self._writes = Writes(WriteParts(self.store, self.registry, shape, self.clock))
-        self.deletes = Deletes(self.store, self.clock)
+        self.deletes: Deletes = Deletes(self.store, self.clock)
         self._subresources = SubresourceServer(self.store, self._writes, self.deletes)
         CrdServer(self.store, self.registry, self.clock)
         self.store.subscribe(self._heard)

@@ -47,8 +47,8 @@ class Store:
     """All resources' objects under one counter of versions."""
 
     def __init__(self) -> None:
-        self.version = 1
-        self.compacted = 0
+        self.version: int = 1
+        self.compacted: int = 0
         """The version up to which history is gone."""
         self._objects: dict[str, dict[Key, Stored]] = {}
         self._history: dict[str, list[Change]] = {}

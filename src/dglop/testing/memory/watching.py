@@ -61,7 +61,7 @@ class Watcher:
         self._news = asyncio.Event()
         self._timers: list[Timer] = []
         self._held = False
-        self.is_ended = False
+        self.is_ended: bool = False
         self.on_end: Callable[[Watcher], None] = lambda _: None
 
     @property

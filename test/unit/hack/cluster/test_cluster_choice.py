@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hack.cluster.binaries import TOOLS
 from hack.cluster.errors import ClusterError
 from hack.cluster.external import External, pushed_name
 from hack.cluster.kind import arguments
@@ -103,11 +104,17 @@ def test_kind_is_never_called_without_the_name_of_the_cluster() -> None:
     assert all(argv[argv.index("--name") + 1] == "mine" for argv in called)
 
 
-def test_the_announcement_names_what_is_installed_and_built_and_how_long_it_takes() -> None:
-    text = announcement(["runc"], ["etcd v3"], 9.5)
+def test_the_announcement_names_what_is_installed_and_built_and_what_that_takes() -> None:
+    etcd = TOOLS["etcd"]
+    text = announcement(["runc"], [etcd], 9.5, 13 * 2**30)
     assert "runc" in text
-    assert "etcd v3" in text
-    assert "about 10 min" in text
+    assert f"etcd {etcd.version}" in text
+    assert "10 to 20 min" in text
+    assert "13 GiB" in text
+
+
+def test_no_disk_is_asked_for_where_nothing_is_built() -> None:
+    assert "GiB" not in announcement(["runc"], [], 0, 13 * 2**30)
 
 
 def test_a_failed_step_is_marked_and_its_error_goes_on(capsys: pytest.CaptureFixture[str]) -> None:

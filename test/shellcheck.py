@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether what a command line of the documentation names is there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from importlib.util import find_spec
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from dglop.cli.main import USAGE
+from dglop.errors import ConfigError
+from dglop.runtime.settings import Settings
+from test.pages import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ("mistakes",)
+
+_ENDS = {"&&", "||", ";", "|"}
+_FREE = {"cd", "curl", "export", "git", "kustomize", "pip", "uv"}
+"""Programs whose arguments say nothing about this repository."""
+
+
+def mistakes(line: str) -> list[str]:
+    """What a command line names that does not exist, in sentences."""
+    return [f"{line.strip()}: {each}" for words in _split(line) for each in _mistakes(words)]
+
+
+def _split(line: str) -> Iterator[list[str]]:
+    """The commands of one line, each without the variables that it sets."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|")
+    lexer.whitespace_split = True
+    words: list[str] = []
+    for word in [*lexer, ";"]:
+        if word in _ENDS:
+            if words:
+                yield words
+            words = []
+        elif words or not re.match(r"[A-Z_]+=", word):
+            words.append(word)
+
+
+def _mistakes(words: list[str]) -> list[str]:
+    program, arguments = words[0], words[1:]
+    if program in _FREE:
+        return []
+    check = _CHECKS.get(program)
+    if check is None:
+        return [f"no test knows what {program} is"]
+    return check(arguments)
+
+
+def _make(arguments: list[str]) -> list[str]:
+    makefile = (ROOT / "Makefile").read_text()
+    named = [each for each in arguments if "=" not in each and not each.startswith("-")]
+    return [f"there is no target {each}" for each in named if f"\n{each}:" not in makefile]
+
+
+def _python(arguments: list[str]) -> list[str]:
+    if not arguments:
+        return []
+    if arguments[0] == "-m":
+        return _module(arguments[1:])
+    program = ROOT / arguments[0]
+    if arguments[0].startswith("-"):
+        return [f"no test knows what {arguments[0]} does"]
+    if not program.is_file():
+        return [f"there is no file {arguments[0]}"]
+    # The examples are Managers, so that their flags are known.
+    return _flags(arguments[1:]) if program.parent.name == "examples" else []
+
+
+def _module(arguments: list[str]) -> list[str]:
+    if arguments[0] == "dglop":
+        return _dglop(arguments[1:])
+    return [] if find_spec(arguments[0]) else [f"there is no module {arguments[0]}"]
+
+
+def _flags(arguments: list[str]) -> list[str]:
+    try:
+        Settings().with_flags(arguments)
+    except (ConfigError, SystemExit) as problem:
+        return [str(problem)]
+    return []
+
+
+def _dglop(arguments: list[str]) -> list[str]:
+    known = re.findall(r"^  (\w+)  ", USAGE, flags=re.MULTILINE)
+    return [f"dglop has no command {each}" for each in arguments[:1] if each not in known]
+
+
+def _kubectl(arguments: list[str]) -> list[str]:
+    places = [after for flag, after in pairwise(arguments) if flag in ("-f", "-k")]
+    local = [each for each in places if each != "-" and "://" not in each]
+    return [f"there is no {each}" for each in local if not (ROOT / each).exists()]
+
+
+def _eval(arguments: list[str]) -> list[str]:
+    printed = [each.removeprefix("$(").removesuffix(")") for each in arguments]
+    return [problem for line in printed for words in _split(line) for problem in _mistakes(words)]
+
+
+_CHECKS: dict[str, Callable[[list[str]], list[str]]] = {
+    "make": _make,
+    "python": _python,
+    "python3": _python,
+    ".venv/bin/python": _python,
+    "kubectl": _kubectl,
+    "dglop": _dglop,
+    "eval": _eval,
+}

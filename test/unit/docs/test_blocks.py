@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every code block of the documentation is tried: Python is run, commands name what is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hack.zipapp import build_zipapp
+from test.blockrunner import PageRunner
+from test.pages import PAGES, PYTHON, ROOT, SHELL, blocks, commands, inline_code, unknown, with_blocks
+from test.shellcheck import mistakes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _id(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_id)
+def test_a_page_has_no_block_that_no_test_tries(page: Path) -> None:
+    assert unknown(page) == []
+
+
+@pytest.mark.parametrize("page", with_blocks(*PYTHON), ids=_id)
+async def test_the_python_of_a_page_runs_as_it_stands(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In a job's pod `dglrun` is there; here it is where the operator's image has it from.
+    monkeypatch.syspath_prepend(str(build_zipapp(tmp_path / "dglrun.pyz")))
+    with PageRunner(page, tmp_path, monkeypatch) as runner:
+        for block in blocks(page, *PYTHON):
+            if block.flag != "cluster":
+                await runner.run(block)
+
+
+@pytest.mark.parametrize("page", with_blocks(*SHELL), ids=_id)
+def test_what_the_commands_of_a_page_name_is_there(page: Path) -> None:
+    lines = [line for block in blocks(page, *SHELL) for line in commands(block)]
+    assert lines
+    assert [each for line in lines for each in mistakes(line)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_id)
+def test_what_the_commands_within_sentences_name_is_there(page: Path) -> None:
+    programs = ("make ", "python ", ".venv/bin/python ", "dglop ", "kubectl apply ")
+    # Of alternatives, such as `up | down`, the first one stands for all.
+    lines = [code.partition(" | ")[0] for code in inline_code(page) if code.startswith(programs)]
+    assert [each for line in lines for each in mistakes(line)] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "mistake"),
+    [
+        ("make demmo", "there is no target demmo"),
+        ("A=b make test unitt  # comment", "there is no target unitt"),
+        ("python -m hack.nothing", "there is no module hack.nothing"),
+        (".venv/bin/python examples/greetings.py", "there is no file examples/greetings.py"),
+        ("cd docs && python examples/greeting.py --install-crd", "install-crd"),
+        ("dglop crd | kubectl apply -k config/nothing", "there is no config/nothing"),
+        ("python -m dglop operate", "dglop has no command operate"),
+        ("frobnicate", "no test knows what frobnicate is"),
+    ],
+)
+def test_a_command_that_names_what_is_not_there_is_found(line: str, mistake: str) -> None:
+    (found,) = mistakes(line)
+    assert mistake in found
+
+
+def test_a_fence_of_another_kind_and_indented_code_are_found(tmp_path: Path) -> None:
+    page = ROOT / "docs" / "training.md"
+    strange = tmp_path / "page.md"
+    strange.write_text("```python later\nx\n```\n\n```ruby\nx\n```\n\nText\n\n    indented = 1\n")
+    assert unknown(page) == []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("test.pages.ROOT", tmp_path)
+        assert unknown(strange) == ["page.md:2: python later", "page.md:6: ruby", "page.md:11: indented code"]
