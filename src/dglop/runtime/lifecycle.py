@@ -179,7 +179,7 @@ class Lifecycle:
         if self.env is None:
             raise DglopError("the election needs a client first")
         namespace = settings.leader_election_namespace or self.env.home.client.namespace
-        lease = settings.leader_election_id
+        lease = settings.lease_name(manager.name)
 
         @asynccontextmanager
         async def open_store() -> AsyncIterator[LeaseStore]:

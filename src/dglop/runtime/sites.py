@@ -104,6 +104,8 @@ class Sites:
                 config, user_agent=manager.name, metrics=manager.metrics.client, clock=manager.clock, log=log
             )
             self._own_clients.append(client)
+            # Of two programs under one name, each would take away what the other applied.
+            client = client.with_field_manager(manager.name)
         cache = Cache(
             client,
             options=options,
