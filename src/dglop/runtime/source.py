@@ -137,6 +137,7 @@ class Channel(Generic[E]):
 
 
 Source: TypeAlias = Watch | Channel[Any] | FunctionSource
+"""Anything that a controller can be given as one of its `watches`."""
 
 
 def watch_of(owner: Resource, owned: Owned) -> Watch:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dglop.runtime.client.client import Client
     from dglop.runtime.clock import Clock
 
-__all__ = ("Difference", "Versions", "differences", "inconsistencies")
+__all__ = ("Difference", "differences", "inconsistencies")
 
 Version = tuple[str, str]
 """An object's uid and resourceVersion."""
