@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from dglop.errors import DglopError, LeaderLostError
-from dglop.runtime.cache import Cache
+from dglop.runtime.cache import Cache, Limits
 from dglop.runtime.client import Client
 from dglop.runtime.election import LeaseTimes
 from dglop.runtime.environment import Environment
@@ -150,6 +150,7 @@ class Lifecycle:
             metrics=manager.metrics.cache,
             clock=manager.clock,
             log=self._log,
+            limits=Limits(watch=settings.cache_watch_seconds),
             resync_seconds=settings.cache_resync_seconds,
         )
         recorder = EventRecorder(

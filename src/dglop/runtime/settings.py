@@ -70,6 +70,9 @@ class Settings(BaseSettings):
     """Seconds that the first lists may take before the program gives up."""
     cache_resync_seconds: float = Field(36_000.0, ge=0)
     """Seconds, a tenth more or less, after which every object is reconciled again unasked; 0 is never."""
+    cache_watch_seconds: float = Field(300.0, gt=0)
+    """Seconds, up to twice as many, after which a watch is ended and opened anew; half a minute later it is
+    given up if it was silent. Less is for networks that drop quiet connections without a word."""
     install_crds: bool = False
     """Apply the CRDs of the program's own kinds at start, and the webhooks' configurations."""
 
