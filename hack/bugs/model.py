@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ("ROOT", "TESTS", "Bug", "Change", "Edit", "apply", "page", "read_bugs", "tests_of")
+__all__ = ("ROOT", "TESTS", "Bug", "Change", "Edit", "apply", "cases_of", "page", "read_bugs")
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = Path("test/unit/runtime/bugs")
@@ -85,7 +85,7 @@ def apply(change: Change, source: Path) -> None:
         path.write_text(text.replace(edit.old, edit.new))
 
 
-def tests_of(number: int) -> list[tuple[str, str]]:
+def cases_of(number: int) -> list[tuple[str, str]]:
     """Files, below the tests' folder, and names of the tests of a number."""
     return [
         (path.name, name)
@@ -99,7 +99,7 @@ def page(bugs: Sequence[Bug]) -> str:
     """The table for people."""
     lines = [_PAGE, "| # | Where | What | Tests | Seen failing when |", "|---|---|---|---|---|"]
     for bug in bugs:
-        tests = "<br>".join(f"`{name}` ({file})" for file, name in tests_of(bug.number))
+        tests = "<br>".join(f"`{name}` ({file})" for file, name in cases_of(bug.number))
         changes = "<br>".join(change.says for change in bug.changes)
         lines.append(f"| {bug.number} | {bug.where} | {bug.what} | {tests} | {changes} |")
     return "\n".join(lines) + "\n"

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from kubernetes.aio.client import V1ConfigMap
 
@@ -22,12 +23,24 @@ if TYPE_CHECKING:
 
     from hack.soak.server import SoakServer
 
-__all__ = ("CHILD", "WATCH_SECONDS", "Program")
+__all__ = ("CHILD", "WATCH_SECONDS", "LastLines", "Program")
 
 CHILD = "child-"
 WATCH_SECONDS = 5.0
 _WORKERS = 4
 _LONGEST_SECONDS = 4.0
+_LINES = 5
+
+
+class LastLines(io.TextIOBase):
+    """Where the Manager logs to: the last lines are kept, since a log that grows would look like a leak."""
+
+    def __init__(self) -> None:
+        self.lines: deque[str] = deque(maxlen=_LINES)
+
+    def write(self, text: str) -> int:
+        self.lines.append(text.strip()[:400])
+        return len(text)
 
 
 class _HastyClock(SystemClock):
@@ -53,8 +66,8 @@ class Program:
             ca_file=server.ca_file,
             token_reread_seconds=1e6,  # only a refusal tells that the token is another
         )
-        self.log = io.StringIO()
-        log = make_log(level="error", stream=self.log)
+        self.log = LastLines()
+        log = make_log(format_="json", level="error", stream=cast("TextIO", self.log))
         self.manager = Manager(settings, name="soak", config=config, clock=_HastyClock(), log=log)
         self._add(Sample, self._reconcile_sample, self._sample_gone, self.samples, owns=[V1ConfigMap])
         self._add(V1ConfigMap, self._reconcile_page, self._page_gone, self.pages)

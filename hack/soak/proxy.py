@@ -95,9 +95,10 @@ class ChaosProxy:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def end_all(self) -> None:
-        """Reset all connections that there are."""
-        self.ended += len(self._tunnels)
-        for tunnel in list(self._tunnels):
+        """Reset all connections that still carry something: of the others nobody hears any more."""
+        alive = [tunnel for tunnel in self._tunnels if not tunnel.is_half_open]
+        self.ended += len(alive)
+        for tunnel in alive:
             tunnel.reset()
 
     def half_open_all(self) -> None:
@@ -117,7 +118,6 @@ class ChaosProxy:
         self._tunnels.add(tunnel)
         try:
             if self.weather is Weather.BLACK_HOLE:
-                tunnel.is_half_open = True
                 await tunnel.carry(reader, None)
             elif self.weather is Weather.FAIR:
                 answers, tunnel.server = await asyncio.open_connection("127.0.0.1", self._upstream)

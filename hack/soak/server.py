@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
 from dglop import Resource
-from dglop.errors import ApiError
 from dglop.runtime.api.resource import resource_of
 from dglop.runtime.client import Client, ClientConfig
 from dglop.runtime.clock import SystemClock
@@ -115,10 +113,3 @@ class SoakServer:
         """What the API server has of *kind* in the soak's namespace, by name, past every cache."""
         found: list[dict[str, Any]] = await self._admin.list(resource_of(kind), NAMESPACE)
         return {each["metadata"]["name"]: each for each in found}
-
-    async def is_there(self) -> bool:
-        """Whether it answers."""
-        with suppress(ApiError):
-            await self._admin.raw("GET", "/readyz", retry=False)
-            return True
-        return False

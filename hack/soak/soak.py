@@ -25,7 +25,7 @@ from hack.soak.writer import Writer
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from dglop.testing.envtest import Envtest, EnvtestAssets
+    from dglop.testing.envtest import EnvtestAssets
 
 __all__ = ("soak",)
 
@@ -49,7 +49,7 @@ class Soak:
         self._proxy = proxy
         self._writer = writer
         self._program = Program(server, proxy.url, self._now)
-        self._chaos = Chaos(server, proxy, self._tell)
+        self._chaos = Chaos(server, proxy, self._tell, self._expired)
         self.report = Report()
 
     async def run(self, seconds: float) -> Report:
@@ -59,7 +59,7 @@ class Soak:
             rounds = 0
             while not self.report.failures and (rounds < _ROUNDS or self._now() < seconds):
                 self._writer.resume()
-                await self._chaos.round()
+                await self._chaos.round(ends_silent=rounds % 2 == 0)
                 await self._writer.pause()
                 await self._checkpoint()
                 rounds += 1
@@ -75,6 +75,9 @@ class Soak:
         while found := await self._problems():
             if self._now() - began > _PATIENCE_SECONDS:
                 self.report.failures += found[:_SHOWN]
+                self.report.failures += [
+                    f"the Manager said: {line}" for line in self._program.log.lines if line
+                ]
                 return
             await asyncio.sleep(_LOOK_SECONDS)
         self.report.levels.append(look())
@@ -116,7 +119,7 @@ class Soak:
             "connections reset": self._proxy.ended,
             "connections half-open": self._proxy.half_opened,
             "watches opened": program.counted("rest_client_request_duration_seconds_count", verb="WATCH"),
-            "410 and whole states again": program.counted("dglop_informer_relists_total", reason="Expired"),
+            "410 and whole states again": self._expired(),
             "refused tokens (401)": program.counted("rest_client_requests_total", code="401"),
             "token rotations": server.rotations,
             "compactions": server.compactions,
@@ -134,6 +137,9 @@ class Soak:
                 f"{now['refused tokens (401)']} refused"
             )
 
+    def _expired(self) -> int:
+        return self._program.counted("dglop_informer_relists_total", reason="Expired")
+
     def _now(self) -> float:
         return time.monotonic() - self._began
 
@@ -142,17 +148,17 @@ class Soak:
 
 
 @asynccontextmanager
-async def _world(assets: EnvtestAssets) -> AsyncIterator[tuple[SoakServer, Client, Envtest]]:
+async def _world(assets: EnvtestAssets) -> AsyncIterator[tuple[SoakServer, Client]]:
     async with envtest_of(assets) as envtest, await Client.connect(SoakServer.admin_config(envtest)) as admin:
         server = SoakServer(envtest, admin)
         await server.prepare()
-        yield server, admin, envtest
+        yield server, admin
 
 
 async def soak(
     assets: EnvtestAssets, *, seconds: float, say: Callable[[str], None] = print, seed: int = 1
 ) -> Report:
     """A soak of *seconds*, or a round and a checkpoint more; *say* is called with a line of progress."""
-    async with _world(assets) as (server, admin, _), ChaosProxy(server.port) as proxy:
+    async with _world(assets) as (server, admin), ChaosProxy(server.port) as proxy:
         writer = Writer(admin, random.Random(seed))
         return await Soak(server, proxy, writer, say).run(seconds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from hack.bugs.model import ROOT, Bug, page, read_bugs, tests_of
+from hack.bugs.model import ROOT, Bug, cases_of, page, read_bugs
 
 BUGS = read_bugs()
 
@@ -16,7 +16,7 @@ def test_there_are_thirty_one() -> None:
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: f"{bug.number:02}")
 def test_each_has_a_test_and_a_change_that_still_fits_the_code(bug: Bug) -> None:
-    assert tests_of(bug.number)
+    assert cases_of(bug.number)
     assert bug.changes
     for edit in (edit for change in bug.changes for edit in change.edits):
         text = (ROOT / "src" / "dglop" / edit.file).read_text()

@@ -231,7 +231,7 @@ async def test_bug_25_a_standby_that_stops_starts_nothing_that_needs_the_lease(a
         async def run(self, stop: asyncio.Event) -> None:
             await stop.wait()
             await api.put(LEASE_PATH, {"kind": "Lease", "spec": {**OTHERS, "holderIdentity": ""}})
-            await api.server.until(1, lambda seen: seen.path == LEASE_PATH and seen.method == "PATCH")
+            await api.server.until(3, lambda seen: seen.path == LEASE_PATH and seen.method == "PATCH")
 
     manager = leader_of(api, "standby", retry_period=0.05)
     manager.controller(Greeting, reconcile)
