@@ -84,6 +84,14 @@ e2e: $(STAMP) ## Run the tests that need a cluster
 bench: $(STAMP) ## Print the figures that the docs quote; takes long
 	@$(PY) -m hack.bench
 
+.PHONY: soak
+soak: $(STAMP) ## Run a Manager against a breaking network and API server; SOAK_SECONDS=1800
+	@$(PY) -m hack.soak --seconds $(or $(SOAK_SECONDS),1800)
+
+.PHONY: bugs
+bugs: $(STAMP) ## Bring each known bug of others into a copy of the code and see its test fail
+	@$(PY) -m hack.bugs $(BUGS)
+
 .PHONY: images
 images: $(STAMP) ## Build the operator's and DGL's images
 	@$(PY) -m hack.images build

@@ -81,6 +81,9 @@ class Settings(BaseSettings):
     """Seconds, a tenth more or less, after which every object is reconciled again unasked; 0 is never."""
     cache_check_seconds: float = Field(0.0, ge=0)
     """Seconds between two comparisons of the cache with the API server, to find defects; 0 is never."""
+    cache_watch_seconds: float = Field(300.0, gt=0)
+    """Seconds, up to twice as many, after which a watch is ended and opened anew; half a minute later it is
+    given up if it was silent. Less is for networks that drop quiet connections without a word."""
     install_crds: bool = False
     """Apply the CRDs of the program's own kinds at start, and the webhooks' configurations."""
 

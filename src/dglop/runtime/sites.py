@@ -8,7 +8,7 @@ import socket
 from typing import TYPE_CHECKING, Any
 
 from dglop.errors import DglopError
-from dglop.runtime.cache import Cache
+from dglop.runtime.cache import Cache, Limits
 from dglop.runtime.client import Client, ClientConfig
 from dglop.runtime.environment import HOME, Site
 from dglop.runtime.events import EventRecorder
@@ -112,6 +112,7 @@ class Sites:
             metrics=manager.metrics.cache,
             clock=manager.clock,
             log=log,
+            limits=Limits(watch=settings.cache_watch_seconds),
             resync_seconds=settings.cache_resync_seconds,
             place=name,
         )

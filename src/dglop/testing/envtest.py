@@ -109,9 +109,22 @@ class Envtest:
     ) -> None:
         await self._stop()
 
-    async def restart_apiserver(self) -> None:
-        """End the API server and start it again on the same port and etcd, as an upgrade does."""
-        await _end(self._processes.pop())
+    @property
+    def etcd_url(self) -> str:
+        """Where etcd listens, for what the API server does not offer, such as a compaction."""
+        return self._etcd_url
+
+    async def restart_apiserver(self, *, kill: bool = False) -> None:
+        """
+        End the API server and start it again on the same port and etcd, as an upgrade does.
+
+        With *kill* it gets no time to end its watches, as when its machine is lost.
+        """
+        process = self._processes.pop()
+        if kill and process.returncode is None:
+            process.kill()
+            await process.wait()
+        await _end(process)
         await asyncio.wait_for(self._start_apiserver(), _START_SECONDS)
 
     async def _start(self) -> None:

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from hypothesis import settings
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from dglop.runtime.expectations import TTL_SECONDS, Expectations
 from dglop.testing.clock import ManualClock
+from test.properties import SECONDS, thousand
 
 
 def make() -> tuple[Expectations[str], ManualClock]:
@@ -83,44 +84,72 @@ def test_forgetting_an_owner_frees_its_keys_and_their_memory():
 
 
 class Balance(RuleBasedStateMachine):
-    """What was expected minus what was observed is what holds a key back."""
+    """What was expected minus what was observed, and is not too old, is what holds a key back."""
 
     names = st.sampled_from(["w0", "w1", "w2"])
-    keys = st.sampled_from(["a", "b"])
+    keys = st.sampled_from(["uid-1/a", "uid-1/b", "uid-2/a"])
 
     def __init__(self):
         super().__init__()
         self.expectations, self.clock = make()
-        self.model: dict[str, set[tuple[str, str]]] = {"a": set(), "b": set()}
+        self.model: dict[str, set[tuple[str, str]]] = {}
+        self.since: dict[str, float] = {}
+
+    def is_fresh(self, key) -> bool:
+        return self.clock.monotonic() - self.since[key] < TTL_SECONDS
+
+    def lower(self, key, what, name):
+        if key in self.model:
+            self.model[key].discard((what, name))
+            if not self.model[key]:
+                del self.model[key]
 
     @rule(key=keys, created=st.sets(names), deleted=st.sets(names))
     def expect(self, key, created, deleted):
         self.expectations.expect(key, creations=created, deletions=deleted)
-        self.model[key] |= {("c", name) for name in created} | {("d", name) for name in deleted}
+        old = self.model.pop(key, set()) if self.since.get(key) is None or self.is_fresh(key) else set()
+        new = old | {("c", name) for name in created} | {("d", name) for name in deleted}
+        if new:
+            self.model[key], self.since[key] = new, self.clock.monotonic()
 
-    @rule(key=keys, name=names)
-    def observe_creation(self, key, name):
-        self.expectations.creation_observed(key, name)
-        self.model[key].discard(("c", name))
+    @rule(key=keys, name=names, failed=st.booleans())
+    def create(self, key, name, failed):
+        end = self.expectations.creation_failed if failed else self.expectations.creation_observed
+        end(key, name)
+        self.lower(key, "c", name)
 
-    @rule(key=keys, name=names)
-    def observe_deletion(self, key, name):
-        self.expectations.deletion_observed(key, name)
-        self.model[key].discard(("d", name))
+    @rule(key=keys, name=names, failed=st.booleans())
+    def delete(self, key, name, failed):
+        end = self.expectations.deletion_failed if failed else self.expectations.deletion_observed
+        end(key, name)
+        self.lower(key, "d", name)
 
     @rule(key=keys)
     def forget(self, key):
         self.expectations.forget(key)
-        self.model[key].clear()
+        self.model.pop(key, None)
+
+    @rule(uid=st.sampled_from(["uid-1/", "uid-2/"]))
+    def forget_owner(self, uid):
+        self.expectations.forget_if(lambda key: key.startswith(uid))
+        self.model = {key: tokens for key, tokens in self.model.items() if not key.startswith(uid)}
+
+    @rule(seconds=st.sampled_from([1.0, 100.0, TTL_SECONDS]))
+    def pass_time(self, seconds):
+        self.clock.move(seconds)
 
     @invariant()
     def agrees(self):
-        for key, tokens in self.model.items():
-            assert self.expectations.satisfied(key) is not bool(tokens)
+        for key in ("uid-1/a", "uid-1/b", "uid-2/a"):
+            holds = key in self.model and self.is_fresh(key)
+            assert self.expectations.satisfied(key) is not holds
+            left = self.since[key] + TTL_SECONDS - self.clock.monotonic() if holds else None
+            assert self.expectations.expires_in(key) == left
             created, deleted = self.expectations.pending(key)
-            assert {("c", n) for n in created} | {("d", n) for n in deleted} == tokens
-        assert len(self.expectations) == sum(1 for tokens in self.model.values() if tokens)
+            tokens = {("c", n) for n in created} | {("d", n) for n in deleted}
+            assert tokens == self.model.get(key, set())
+        assert len(self.expectations) == len(self.model)
 
 
-TestBalance = Balance.TestCase
-TestBalance.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestBalance = pytest.mark.timeout(SECONDS)(Balance.TestCase)
+TestBalance.settings = thousand(steps=15)

@@ -6,7 +6,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, cast
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dglop.errors import (
@@ -21,6 +22,7 @@ from dglop.runtime.api import Resource
 from dglop.runtime.cache import Cache, Cached
 from dglop.testing.clock import ManualClock, yield_to_tasks
 from dglop.testing.scripted_world import PodWorld
+from test.properties import SECONDS, thousand
 
 if TYPE_CHECKING:
     from dglop.runtime.client import Client
@@ -125,7 +127,8 @@ class Checked:
             self._failures.append(failure)
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.timeout(SECONDS)
+@thousand()
 @given(rounds=ROUNDS, streams=st.booleans(), knows_streams=st.booleans())
 def test_store_and_handlers_equal_the_server_after_any_course_of_events(
     *, rounds: Rounds, streams: bool, knows_streams: bool

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from dglop.runtime.queue import Schedule
+from test.properties import SECONDS, thousand
 
 KEYS = st.sampled_from("abcdef")
 
@@ -176,5 +176,5 @@ class ScheduleModel(RuleBasedStateMachine):
         assert self.schedule.next_ready_at() == (min(later) if later else None)
 
 
-TestScheduleModel = ScheduleModel.TestCase
-TestScheduleModel.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestScheduleModel = pytest.mark.timeout(SECONDS)(ScheduleModel.TestCase)
+TestScheduleModel.settings = thousand(steps=20)
