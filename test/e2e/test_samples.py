@@ -29,8 +29,8 @@ def test_parts_on_a_claim_are_trained_on_by_a_second_sample(jobs: Jobs, kubectl:
     jobs.until_phase("digits-claim", "Completed")
     kubectl.run("apply", "-n", jobs.namespace, "-f", str(SAMPLES / "reuse-parts.yaml"))
     job = jobs.until_phase("digits-again", "Completed")
-    figures = {each["name"]: float(each["value"]) for each in job["status"]["trainer"]["metrics"]}
-    assert figures["testAccuracy"] > 0.9
+    figures = {each["name"]: each["value"] for each in job["status"]["trainer"]["metrics"]}
+    assert float(figures["testAccuracy"]) > 0.9
     assert job["status"]["partition"]["state"] == "Reused"
 
 
