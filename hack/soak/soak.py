@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 __all__ = ("soak",)
 
 _ROUNDS = 2
-_PATIENCE_SECONDS = 120.0
-"""A silent watch is given up after forty seconds; the rest is for a busy machine."""
+_PATIENCE_SECONDS = 180.0
+"""A silent watch is given up after forty seconds, a silent list after 65; the rest is for a busy machine."""
 _LOOK_SECONDS = 0.25
 _PROGRESS_SECONDS = 5.0
 _SHOWN = 10

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ("Call", "Transport")
 
 _CONNECT_SECONDS = 15.0
+_SILENT_SECONDS = 65.0
+"""The API server ends a request after a minute: who sends nothing for longer is not there any more."""
 _ERROR_BODY = 64 * 1024
 _UNAUTHORIZED = 401
 _EXPIRY_MARGIN = timedelta(seconds=30)
@@ -101,7 +103,8 @@ class Transport:
     async def request(self, call: Call, *, timeout: float) -> bytes:  # noqa: ASYNC109 - aiohttp's own limit
         """The body of a 2xx answer. Raises ApiError."""
         async with self._answer(
-            call, aiohttp.ClientTimeout(timeout, sock_connect=_CONNECT_SECONDS)
+            call,
+            aiohttp.ClientTimeout(timeout, sock_connect=_CONNECT_SECONDS, sock_read=_SILENT_SECONDS),
         ) as answer:
             return await answer.read()
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from dglop.runtime.cache import Cache, Limits
+from dglop.runtime.client import transport
 from dglop.testing.clock import ManualClock, yield_to_tasks
 from dglop.testing.scripted_cache import pod
 from dglop.testing.scripted_replies import answer, bookmark, drop, event, items, silence, stream
@@ -84,6 +85,19 @@ async def test_bug_02_a_network_that_swallows_everything_after_the_headers_is_le
     await hearer.until("+a@2")
     assert "no answer in time" in informer.health.last_error
     assert sum(not each.is_watch for each in server.requests) == 1
+
+
+@pytest.mark.scripted
+async def test_bug_02_a_list_that_is_never_answered_is_left_before_its_whole_time_is_over(
+    server: ScriptedServer, make_cache: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list may take two minutes, but not in silence: the soak found a cache that was blind for so long."""
+    monkeypatch.setattr(transport, "_SILENT_SECONDS", 0.05)
+    server.lists(silence, items([pod("a", 2)], "3"))
+    server.watches(stream())
+    informer, hearer = await started(make_cache(streams=False))
+    await hearer.until("+a@2!")
+    assert "no answer in time" in informer.health.last_error
 
 
 def sockets_to(port: int) -> Iterator[socket.socket]:
