@@ -81,6 +81,11 @@ class ChaosProxy:
             raise RuntimeError("the proxy does not listen; use it with `async with`")
         return f"https://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
+    @property
+    def silent(self) -> int:
+        """Half-open connections that the client still holds."""
+        return sum(tunnel.is_half_open for tunnel in self._tunnels)
+
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         return self

@@ -88,6 +88,8 @@ class Soak:
         program = self._program
         if not program.is_idle():
             return ["there is still work in the queues"]
+        if self._proxy.silent:  # they hold files and tasks, which no leak is
+            return [f"{self._proxy.silent} half-open connections are not given up"]
         try:
             listed = {kind: await self._server.listed(kind) for kind in program.ledgers}
         except ApiError as error:

@@ -17,7 +17,9 @@ from hack import generate
 from test.unit.dgljob.dgljob_world import World, make_job
 
 ROOT = Path(__file__).parents[3]
-SAMPLES = sorted((ROOT / "config" / "samples").glob("*.yaml"))
+_SAMPLES = (ROOT / "config" / "samples").glob("*.yaml")
+# model-reader is a pod, which shows what a job left in its claim
+JOBS = sorted(path for path in _SAMPLES if path.stem != "model-reader")
 
 
 def jobs(path):
@@ -29,7 +31,7 @@ def test_the_generated_files_are_current():
     assert not stale, "run: make generate"
 
 
-@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", JOBS, ids=lambda path: path.stem)
 def test_a_sample_has_jobs_that_can_run(path):
     found = jobs(path)
     assert found

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dglop import Context, Manager, Owned, Status, Watch
+from dglop import Context, Controller, Manager, Owned, Status, Watch
 from dglop.common import JobKind
 from dglop.runtime import handler, predicate
 from test.pages import ROOT, inline_code
@@ -47,7 +47,7 @@ def _words(function: Callable[..., Any]) -> list[str]:
         shown = (
             f"{type(default).__name__}.{default.name}" if isinstance(default, enum.Enum) else repr(default)
         )
-        star = "*" if each.kind is each.VAR_POSITIONAL else ""
+        star = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
         words.append(f"{star}{each.name}" + ("" if default is each.empty else f"={shown}"))
     return [word for word in words if word != "self"]
 
@@ -64,7 +64,8 @@ def _shown(code: str) -> list[str]:
         name if value is None else f"{name}={ast.unparse(value)}"
         for name, value in zip(names, defaults, strict=True)
     ]
-    return [*words, *([f"*{given.vararg.arg}"] if given.vararg else [])]
+    rest = [f"{star}{each.arg}" for star, each in (("*", given.vararg), ("**", given.kwarg)) if each]
+    return [*words, *rest]
 
 
 def _signature(page: list[str], name: str) -> str:
@@ -88,8 +89,8 @@ def test_the_operators_page_has_every_method_of_the_context(name: str) -> None:
 
 
 def test_the_operators_page_explains_every_option_of_a_controller() -> None:
-    options = [word.partition("=")[0] for word in _words(Manager.controller)]
-    assert [each for each in options[2:] if each not in OPERATOR] == []
+    named = [word.partition("=")[0] for word in _words(Manager.controller) if not word.startswith("**")]
+    assert [each for each in [*named[2:], *Controller.option_names] if each not in OPERATOR] == []
 
 
 @pytest.mark.parametrize("module", [predicate, handler])

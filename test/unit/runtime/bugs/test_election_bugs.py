@@ -89,7 +89,9 @@ async def test_bug_21_a_lease_that_is_not_there_is_created_in_utc_wherever_we_ar
 
 def leader_of(api: MemoryApi, name: str, exits: list[int] | None = None, **settings: Any) -> Manager:
     """A Manager that stands for election."""
-    options = Settings(leader_elect=True, metrics_bind="0", health_bind="0", **settings)
+    options = Settings(
+        leader_elect=True, leader_election_id="dglop", metrics_bind="0", health_bind="0", **settings
+    )
     log, exits = make_log(level="error", stream=io.StringIO()), [] if exits is None else exits
     return Manager(options, name=name, config=api.config, log=log, hard_exit=exits.append)
 
