@@ -31,7 +31,7 @@ def test_parts_on_a_claim_are_trained_on_by_a_second_sample(jobs: Jobs, kubectl:
     job = jobs.until_phase("digits-again", "Completed")
     figures = {each["name"]: each["value"] for each in job["status"]["trainer"]["metrics"]}
     assert float(figures["testAccuracy"]) > 0.9
-    assert job["status"]["partition"]["state"] == "Reused"
+    assert job["status"]["partition"]["state"] == "Skipped"
 
 
 def test_the_model_can_be_copied_out_of_the_claim(jobs: Jobs, kubectl: Kubectl, tmp_path: Path) -> None:

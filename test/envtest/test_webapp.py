@@ -25,13 +25,18 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 @asynccontextmanager
-async def serving(server: Envtest, folder: Path) -> AsyncIterator[httpx.AsyncClient]:
+async def serving(server: Envtest, namespace: str, folder: Path) -> AsyncIterator[httpx.AsyncClient]:
     """The application in a process of its own, and a client of it; in the end it ends as it is told."""
     socket = folder / "app.sock"
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "uvicorn", "--factory", "examples.webapp:app", "--uds", str(socket)),
         cwd=_ROOT,
-        env={**os.environ, "DGLOP_KUBECONFIG": str(server.kubeconfig), "DGLOP_INSTALL_CRDS": "true"},
+        env={
+            **os.environ,
+            "DGLOP_KUBECONFIG": str(server.kubeconfig),
+            "DGLOP_INSTALL_CRDS": "true",
+            "DGLOP_NAMESPACE": namespace,  # in others there are greetings of other tests' schemas
+        },
     )
     try:
         transport = httpx.AsyncHTTPTransport(uds=str(socket))
@@ -65,7 +70,7 @@ async def _lists(browser: httpx.AsyncClient, row: dict[str, object]) -> None:
 async def test_what_is_posted_to_the_application_is_reconciled_by_it(
     server: Envtest, client: Client, namespace: str, tmp_path: Path
 ) -> None:
-    async with serving(server, tmp_path) as browser:
+    async with serving(server, namespace, tmp_path) as browser:
         made = await browser.post(f"/greetings/{namespace}/hello", json={"text": "hi"})
         assert made.status_code == 201, made.text
         await _lists(browser, {"name": f"{namespace}/hello", "says": "hi", "ready": True})

@@ -47,7 +47,7 @@ def _words(function: Callable[..., Any]) -> list[str]:
         shown = (
             f"{type(default).__name__}.{default.name}" if isinstance(default, enum.Enum) else repr(default)
         )
-        star = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        star = "*" if each.kind is each.VAR_POSITIONAL else "**" if each.kind is each.VAR_KEYWORD else ""
         words.append(f"{star}{each.name}" + ("" if default is each.empty else f"={shown}"))
     return [word for word in words if word != "self"]
 
