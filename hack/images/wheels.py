@@ -29,7 +29,7 @@ __all__ = (
 )
 
 PYTHON = "3.11"
-EXTRAS = ("cli", "tls")
+EXTRAS = ("tls",)
 """What the operator can do with an extra it can do in its image, where nothing can be added."""
 OLDEST_GLIBC, NEWEST_GLIBC = 5, 36  # 2.36 is Debian 12's
 
