@@ -88,11 +88,10 @@ def _failure(job: dict[str, Any]) -> str:
     if cause.get("message"):
         lines += ["", *(f"    {line}" for line in str(cause["message"]).splitlines()[-12:])]
     pod = cause.get("podName")
-    lines.append(
-        f"\n  look closer:  kubectl -n {_NAMESPACE} describe dgljob {name}"
-        + (f"; kubectl -n {_NAMESPACE} logs {pod}" if pod else "")
-    )
-    return "\n".join(lines)
+    closer = [f"kubectl -n {_NAMESPACE} describe dgljob {name}"]
+    if pod:
+        closer.append(f"kubectl -n {_NAMESPACE} logs {pod}")
+    return "\n".join([*lines, "", *hack_stack.next_lines(*closer)])
 
 
 def _size(value: float) -> str:
