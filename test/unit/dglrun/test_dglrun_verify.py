@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -89,10 +90,12 @@ def test_a_worker_that_is_told_to_stop_while_it_verifies_stops(tmp_path: Path, z
     os.mkfifo(slow)
     more = {contract.ENV_VERIFY_PARTS: "1", contract.ENV_POD_IP: "127.0.0.1"}
     argv = [sys.executable, str(zipapp), "worker", "--", "/no/such/program"]
-    with subprocess.Popen(argv, env=environment(tmp_path, 0, **more)) as process, slow.open("wb") as file:
+    with subprocess.Popen(argv, env=environment(tmp_path, 0, **more)) as process, slow.open("wb", 0) as file:
         file.write(content)
-        file.flush()
         process.send_signal(signal.SIGTERM)
-        process.wait(30)
+        # A part without an end: a signal is only heeded between two reads, so there must be some.
+        with contextlib.suppress(BrokenPipeError):
+            while process.poll() is None:
+                file.write(content)
     words = json.loads((tmp_path / "termination-log").read_text())
     assert (process.returncode, words["cause"]) == (contract.EXIT_PEER, "stop")
