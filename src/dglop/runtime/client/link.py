@@ -4,36 +4,24 @@
 from __future__ import annotations
 
 import os
+import ssl
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
-from kubernetes.aio.client.rest import RESTClientObject
 
 from dglop.errors import ConfigError
 from dglop.runtime.client.sockets import keepalive_socket
 
 if TYPE_CHECKING:
-    from dglop.runtime.client.sources import Loaded
+    from dglop.runtime.client.endpoint import Endpoint, Loaded
 
 __all__ = ("Link", "stamp_of")
 
 _REQUESTS = 64
 _IDLE_SECONDS = 90.0
 _BUFFER = 2**20
-
-
-class _Rest(RESTClientObject):
-    """The official transport with sockets that notice a dead peer (it takes no socket options)."""
-
-    def _create_connector(self) -> aiohttp.TCPConnector:
-        return aiohttp.TCPConnector(
-            limit=self.maxsize,
-            ssl=self.ssl_context,
-            keepalive_timeout=_IDLE_SECONDS,
-            socket_factory=keepalive_socket,
-        )
 
 
 class Link:
@@ -49,27 +37,20 @@ class Link:
         self.netloc: str = urlsplit(loaded.host).netloc
         self._users = 0
         self._retired = False
-        configuration = loaded.configuration
-        configuration.client_session_kwargs = {
-            # Nothing may pile up from answer to answer, and the API server has no cookies.
-            "cookie_jar": aiohttp.DummyCookieJar(),
-            # It would read ~/.netrc and the environment's proxies in a thread for every request.
-            "trust_env": False,
-            "read_bufsize": _BUFFER,
-        }
         try:
-            self._rest, self._watch = _pool(configuration, _REQUESTS), _pool(configuration, 0)
+            # Once for both pools: reading the system's authorities takes an eighth of a second.
+            self._tls = _tls(loaded)
         except (OSError, ValueError) as problem:  # ssl.SSLError is an OSError
             raise ConfigError(
                 f"the TLS files {', '.join(loaded.files)} cannot be used: {problem}"
             ) from problem
-        self.arguments: dict[str, Any] = _arguments(configuration, loaded.host)
+        self._sessions: dict[bool, aiohttp.ClientSession] = {}
+        self.arguments: dict[str, Any] = _arguments(loaded.endpoint)
 
     def session(self, *, watch: bool) -> aiohttp.ClientSession:
-        pool = self._watch if watch else self._rest
-        if pool.pool_manager is None:
-            pool.pool_manager = pool._create_pool_manager()  # noqa: SLF001 - made lazily inside request() only
-        session: aiohttp.ClientSession = pool.pool_manager
+        session = self._sessions.get(watch)
+        if session is None:  # made late: it belongs to the loop that uses it
+            session = self._sessions[watch] = _session(self._tls, 0 if watch else _REQUESTS)
         return session
 
     def enter(self) -> None:
@@ -86,8 +67,8 @@ class Link:
             await self.close()
 
     async def close(self) -> None:
-        await self._rest.close()
-        await self._watch.close()
+        for session in self._sessions.values():
+            await session.close()
 
 
 def stamp_of(loaded: Loaded) -> tuple[tuple[int, int, int], ...]:
@@ -110,15 +91,42 @@ def _environment_proxy(host: str) -> str | None:
     return proxy if proxy and not proxy_bypass(url.hostname or "") else None
 
 
-def _pool(configuration: Any, size: int) -> Any:
-    configuration.connection_pool_maxsize = size
-    return _Rest(configuration)
+def _tls(loaded: Loaded) -> ssl.SSLContext | None:
+    """How connections are secured; None where the host's URL says that they are not."""
+    endpoint = loaded.endpoint
+    if urlsplit(endpoint.host).scheme != "https":
+        return None
+    context = ssl.create_default_context(cafile=endpoint.ca_file)
+    if endpoint.cert_file:
+        context.load_cert_chain(endpoint.cert_file, keyfile=endpoint.key_file)
+    if not endpoint.verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if not loaded.strict:
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    return context
 
 
-def _arguments(configuration: Any, host: str) -> dict[str, Any]:
+def _session(tls: ssl.SSLContext | None, limit: int) -> aiohttp.ClientSession:
+    connector = aiohttp.TCPConnector(
+        limit=limit,
+        ssl=tls or True,
+        keepalive_timeout=_IDLE_SECONDS,
+        socket_factory=keepalive_socket,
+    )
+    return aiohttp.ClientSession(
+        connector=connector,
+        # Nothing may pile up from answer to answer, and the API server has no cookies.
+        cookie_jar=aiohttp.DummyCookieJar(),
+        # It would read ~/.netrc and the environment's proxies in a thread for every request.
+        trust_env=False,
+        read_bufsize=_BUFFER,
+    )
+
+
+def _arguments(endpoint: Endpoint) -> dict[str, Any]:
     pairs = (
-        ("server_hostname", configuration.tls_server_name),
-        ("proxy", configuration.proxy or _environment_proxy(host)),
-        ("proxy_headers", configuration.proxy_headers),
+        ("server_hostname", endpoint.server_name),
+        ("proxy", endpoint.proxy or _environment_proxy(endpoint.host)),
     )
     return {key: value for key, value in pairs if value}

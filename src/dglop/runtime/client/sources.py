@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads host, credentials and certificates through the official client's config package."""
+"""Finds the API server: one that was named, a kubeconfig's, or the cluster that the program runs in."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import yaml
-from kubernetes.aio import config as official
-from kubernetes.aio.client import Configuration
+from typing import TYPE_CHECKING
 
 from dglop.errors import ConfigError
+from dglop.runtime.client.endpoint import Endpoint, Loaded
 from dglop.runtime.client.tokens import TokenFile
 
 if TYPE_CHECKING:
@@ -21,46 +17,9 @@ if TYPE_CHECKING:
 
     from dglop.runtime.client.config import ClientConfig
 
-__all__ = ("Loaded", "load")
+__all__ = ("load",)
 
 _HOST, _PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
-# What the official loader raises, beside its own error, for files of the wrong shape.
-_LOADER_BUGS = (OSError, ValueError, KeyError, TypeError, AttributeError)
-_TOKEN = "BearerToken"  # noqa: S105 - the official client's name for the entry
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """One reading of the configuration; it is read anew when credentials or files change."""
-
-    configuration: Any
-    namespace: str
-    token_file: TokenFile | None = None
-    expires: datetime | None = None
-
-    @property
-    def host(self) -> str:
-        return str(self.configuration.host)
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """CA, certificate and key files, whose change means new connections."""
-        found = (
-            self.configuration.ssl_ca_cert,
-            self.configuration.cert_file,
-            self.configuration.key_file,
-        )
-        return tuple(str(each) for each in found if each)
-
-    def authorization(self) -> str | None:
-        """The Authorization header as of now."""
-        if self.token_file is not None:
-            return f"Bearer {self.token_file.current()}"
-        token: str | None = self.configuration.api_key.get(_TOKEN)
-        return token
-
-    def is_expired(self, now: datetime) -> bool:
-        return self.expires is not None and now >= self.expires
 
 
 async def load(
@@ -85,16 +44,15 @@ async def load(
                 "give --kubeconfig or set KUBECONFIG"
             )
         loaded = await _kubeconfig(config, str(home))
-    loaded.configuration.disable_strict_ssl_verification = not config.tls_strict
-    return loaded
+    return replace(loaded, strict=config.tls_strict)
 
 
 def _direct(config: ClientConfig, host: str, monotonic: Callable[[], float]) -> Loaded:
-    configuration = Configuration(host=host.rstrip("/"))
-    if config.ca_file:
-        configuration.ssl_ca_cert = str(config.ca_file)
+    ca_file = str(config.ca_file) if config.ca_file else None
     return Loaded(
-        configuration, config.namespace or "default", _token_file(config, monotonic, config.token_file)
+        Endpoint(host.rstrip("/"), ca_file),
+        config.namespace or "default",
+        _token_file(config, monotonic, config.token_file),
     )
 
 
@@ -106,45 +64,17 @@ def _in_cluster(config: ClientConfig, env: Mapping[str, str], monotonic: Callabl
         )
     host = env[_HOST]
     # An IPv6 address needs brackets in a URL.
-    configuration = Configuration(host=f"https://{f'[{host}]' if ':' in host else host}:{env[_PORT]}")
-    configuration.ssl_ca_cert = str(ca)
+    url = f"https://{f'[{host}]' if ':' in host else host}:{env[_PORT]}"
     namespace = config.namespace or _read(config.service_account / "namespace") or "default"
     token_file = _token_file(config, monotonic, config.service_account / "token")
-    return Loaded(configuration, namespace, token_file)
+    return Loaded(Endpoint(url, str(ca)), namespace, token_file)
 
 
 async def _kubeconfig(config: ClientConfig, paths: str) -> Loaded:
-    there = _existing(paths)
-    if not there:
-        raise ConfigError(f"the kubeconfig {paths} does not exist; give another or unset KUBECONFIG")
-    configuration = Configuration()
-    try:
-        loader = await official.load_kube_config(  # type: ignore[no-untyped-call]
-            config_file=os.pathsep.join(there),
-            context=config.context,
-            client_configuration=configuration,
-            persist_config=False,
-        )
-    except (official.ConfigException, yaml.YAMLError, *_LOADER_BUGS) as problem:
-        raise ConfigError(f"the kubeconfig {paths} cannot be used: {problem}") from problem
-    context = loader.current_context["context"]
-    if "token" not in vars(loader) and not configuration.cert_file and _has_plugin(loader):
-        # The official loader logs a failed plugin and goes on without credentials.
-        raise ConfigError(
-            f"the credential plugin of the kubeconfig {paths} gave no credentials; run it by hand"
-        )
-    expires = getattr(loader, "exec_plugin_expiry", None)
-    namespace = config.namespace or context.get("namespace") or "default"
-    return Loaded(configuration, namespace, expires=expires.astimezone(UTC) if expires else None)
+    # Only a kubeconfig needs the official client, whose import costs more than all else at a start.
+    from dglop.runtime.client.kubeconfig import read_kubeconfig  # noqa: PLC0415
 
-
-def _existing(paths: str) -> list[str]:
-    return [path for path in paths.split(os.pathsep) if path and Path(path).expanduser().is_file()]
-
-
-def _has_plugin(loader: Any) -> bool:
-    user = loader._user  # noqa: SLF001 - the loader has no public view of the chosen user
-    return user is not None and ("exec" in user or "auth-provider" in user)
+    return await read_kubeconfig(paths, context=config.context, namespace=config.namespace)
 
 
 def _token_file(config: ClientConfig, monotonic: Callable[[], float], path: Path | None) -> TokenFile | None:

@@ -8,12 +8,11 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import aiohttp
-from kubernetes.aio.client import Configuration
 from multidict import CIMultiDict
 
 from dglop.runtime.client import Client, ClientConfig
+from dglop.runtime.client.endpoint import Endpoint, Loaded
 from dglop.runtime.client.link import Link
-from dglop.runtime.client.sources import Loaded
 from dglop.runtime.client.transport import Transport
 from dglop.runtime.log import make_log
 from dglop.testing.memory.faults import Effect
@@ -81,7 +80,7 @@ class _MemoryLink(Link):
     """Connections to an in-memory server."""
 
     def __init__(self, server: MemoryServer, namespace: str) -> None:  # no call of super: it makes pools
-        self.loaded = Loaded(Configuration(host=HOST), namespace)
+        self.loaded = Loaded(Endpoint(HOST), namespace)
         self.stamp = _EMPTY
         self.netloc = HOST.rpartition("/")[2]
         self.arguments: dict[str, Any] = {}
