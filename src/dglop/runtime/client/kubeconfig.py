@@ -20,7 +20,7 @@ from dglop.errors import ConfigError
 from dglop.runtime.client.endpoint import Endpoint, Loaded
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 __all__ = ("read_kubeconfig",)
 
@@ -40,14 +40,15 @@ async def read_kubeconfig(paths: str, *, context: str | None = None, namespace: 
         raise ConfigError(f"the kubeconfig {paths} does not exist; give another or unset KUBECONFIG")
     configuration = Configuration()
     try:
+        contents = [_content(file) for file in files]
         loader = await official.load_kube_config(  # type: ignore[no-untyped-call]
             config_file=os.pathsep.join(files),
-            context=context,
+            context=context or _current_context(contents),
             client_configuration=configuration,
             persist_config=False,
         )
         chosen = loader.current_context["context"]
-        has_plugin = _has_plugin(files, chosen.get("user"))
+        has_plugin = _has_plugin(contents, chosen.get("user"))
     except (official.ConfigException, yaml.YAMLError, *_LOADER_BUGS) as problem:
         raise ConfigError(f"the kubeconfig {paths} cannot be used: {problem}") from problem
     endpoint = _endpoint(configuration)
@@ -81,10 +82,19 @@ def _existing(paths: str) -> list[str]:
     return [path for path in paths.split(os.pathsep) if path and Path(path).expanduser().is_file()]
 
 
-def _has_plugin(files: Sequence[str], user: str | None) -> bool:
+def _content(file: str) -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load(Path(file).expanduser().read_text(encoding="utf-8")) or {}
+    return content
+
+
+def _current_context(contents: Sequence[Mapping[str, Any]]) -> str | None:
+    """The first that one of the files names, as kubectl has it; the official loader would take the last."""
+    return next((name for each in contents if (name := each.get("current-context"))), None)
+
+
+def _has_plugin(contents: Sequence[Mapping[str, Any]], user: str | None) -> bool:
     """Whether this user, in the first file that has one of the name, gets credentials from a program."""
-    for file in files:
-        content = yaml.safe_load(Path(file).expanduser().read_text(encoding="utf-8")) or {}
+    for content in contents:
         for each in content.get("users") or ():
             if each["name"] == user:
                 return any(plugin in (each.get("user") or {}) for plugin in _PLUGINS)
