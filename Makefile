@@ -92,6 +92,10 @@ soak: $(STAMP) ## Run a Manager against a breaking network and API server; SOAK_
 bugs: $(STAMP) ## Bring each known bug of others into a copy of the code and see its test fail
 	@$(PY) -m hack.bugs $(BUGS)
 
+.PHONY: contracts
+contracts: $(STAMP) ## Try what we take for granted of the official client on its other versions; VERSIONS="37.0.2"
+	@UV="$(UV)" $(PY) -m hack.contracts $(VERSIONS)
+
 .PHONY: images
 images: $(STAMP) ## Build the operator's and DGL's images
 	@$(PY) -m hack.images build

@@ -35,7 +35,8 @@ def relied_on(fact: str, *, by: str) -> Iterator[None]:
 def stood_in(trap: str, *, by: str) -> Iterator[None]:
     """What the block tries is still so, or the part of ours that stands in for it may be done without."""
     with _told(
-        f"may be mended: {trap}", f"stood in for by {_places(by)}; where that can go, so can this test"
+        f"changed, and perhaps mended: {trap}",
+        f"stood in for by {_places(by)}; where that can go, so can this test",
     ):
         yield
 
@@ -44,7 +45,7 @@ def stood_in(trap: str, *, by: str) -> Iterator[None]:
 def _told(what: str, who: str) -> Iterator[None]:
     try:
         yield
-    except Exception as problem:  # noqa: BLE001 - whatever another client does is to be told in one form
+    except (Exception, pytest.fail.Exception) as problem:  # noqa: BLE001 - all that may be is told alike
         why = " ".join(str(problem).split())[:400]
         text = f"kubernetes {version('kubernetes')}: {what}; {who} ({type(problem).__name__}: {why})"
         raise pytest.fail.Exception(text, pytrace=False) from None

@@ -60,10 +60,19 @@ def test_a_contract_that_is_broken_says_who_breaks_what_and_whom() -> None:
 
 def test_a_trap_that_is_mended_says_what_of_ours_may_go() -> None:
     with (
-        pytest.raises(pytest.fail.Exception, match=r"may be mended: it leaks; stood in for by .*can go"),
+        pytest.raises(pytest.fail.Exception, match=r"perhaps mended: it leaks; stood in for by .*can go"),
         stood_in("it leaks", by="runtime/client/convert.py: _plain"),
     ):
         raise AssertionError
+
+
+def test_an_error_that_is_missed_is_told_in_the_same_way() -> None:
+    with (
+        pytest.raises(pytest.fail.Exception, match=r"no longer so: it is refused; .*DID NOT RAISE"),
+        relied_on("it is refused", by="runtime/client/convert.py: _plain"),
+        pytest.raises(ValueError, match="x"),
+    ):
+        pass
 
 
 def test_a_contract_names_a_place_of_ours_that_is_there() -> None:
