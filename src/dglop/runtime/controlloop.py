@@ -57,7 +57,7 @@ class LoopOptions(TypedDict, total=False):
         indexes: what the cache finds the objects of a kind by.
         rules: what the reconciler's calls must be allowed beside what `needs` declares.
         needs_leader: whether only the leader may run it; True by default.
-        warm_up: fill the queue, but work on nothing, while another process leads.
+        warm_up: run the sources and fill the queue, but work on nothing, while another process leads.
     """
 
     concurrency: int
@@ -110,7 +110,7 @@ class ControlLoop(Generic[K]):
         self._watches: list[Watch] = []
         self._observers: list[tuple[Kind, EventHandlerProtocol]] = []
         self._channels: list[Channel[Any]] = []
-        self._functions: list[FunctionSource] = []
+        self._idle_functions: list[FunctionSource] = []
         self._env: Environment | None = None
         self._worker: Worker[K] | None = None
         self._registrations: list[Registration] = []
@@ -133,7 +133,7 @@ class ControlLoop(Generic[K]):
                 self._limit(cluster, source.kind, source.labels, metadata_only=source.metadata_only)
             self._watches.append(source)
         else:
-            self._functions.append(source)
+            self._idle_functions.append(source)
 
     def observe(self, kind: Kind, handler: EventHandlerProtocol) -> None:
         """Have *handler* called with a kind's events, before they become requests."""
@@ -182,8 +182,7 @@ class ControlLoop(Generic[K]):
             async with asyncio.TaskGroup() as group:
                 for number in range(self.concurrency):
                     group.create_task(worker.run(), name=f"{self.name}/worker-{number}")
-                for function in self._functions:
-                    group.create_task(_called(function, self.queue, stop), name=f"{self.name}/source")
+                group.create_task(self.feed(stop), name=f"{self.name}/sources")
                 await stop.wait()
                 self.queue.close()
         finally:
@@ -191,6 +190,16 @@ class ControlLoop(Generic[K]):
             for registration in self._registrations:
                 registration.remove()
         log.info("Stopped workers")
+
+    async def feed(self, stop: asyncio.Event) -> None:
+        """Run the functions among the sources until *stop* is set, if they do not run yet.
+
+        For warming up, and by `run` itself.
+        """
+        functions, self._idle_functions = self._idle_functions, []
+        async with asyncio.TaskGroup() as group:
+            for function in functions:
+                group.create_task(_called(function, self.queue, stop), name=f"{self.name}/source")
 
     def _make_worker(self, env: Environment) -> Worker[K]:
         raise NotImplementedError

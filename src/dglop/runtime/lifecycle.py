@@ -15,7 +15,7 @@ from dglop.runtime.election import LeaseTimes
 from dglop.runtime.environment import Environment
 from dglop.runtime.leader import KubeLeaseStore, LeaderElector
 from dglop.runtime.looplag import LoopLag
-from dglop.runtime.runnable import RunnableGroup
+from dglop.runtime.runnable import RunnableFunction, RunnableGroup
 from dglop.runtime.servers import http_servers, install, webhook_server
 from dglop.runtime.sites import Sites
 
@@ -101,7 +101,7 @@ class Lifecycle:
         if self._elector is not None:
             await self._elector.stop(release=not is_lost)
         await self._sites.stop_caches()
-        await self._sites.stop_recorders(seconds=0.0 if is_lost else EVENTS_SECONDS)
+        await self._sites.stop_recorders(seconds=min(EVENTS_SECONDS, graceful))
         for server in reversed(self._servers):
             await server.stop()
         await self._sites.close()
@@ -151,12 +151,14 @@ class Lifecycle:
         return group
 
     def _other_runnables(self) -> list[Runnable]:
-        manager, everywhere = self._manager, []
+        manager = self._manager
+        everywhere: list[Runnable] = []
         for controller in manager.controllers:
             if not controller.needs_leader:
                 everywhere.append(controller)
             elif controller.warm_up:
                 controller.begin()
+                everywhere.append(RunnableFunction(controller.feed))
         always: list[Runnable] = [LoopLag(manager.metrics, self._log)]
         if self._settings.cache_check_seconds:
             always.append(

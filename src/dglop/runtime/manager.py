@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ("Manager",)
 
+_UNNAMED = "dglop"
+
 
 class Manager(Assembly):
     """
@@ -48,13 +50,14 @@ class Manager(Assembly):
     Nothing of it is global, and making one does no I/O, so several can live in one process. Run it as a
     program with `main`, inside another one with `await run()`, in a test with `async with manager:`. *name*
     is that of its lease, of the fields it applies, of its roles and in events: give each program its own.
+    Without one, it cannot stand for election unless `--leader-election-id` names the lease.
     """
 
     def __init__(
         self,
         settings: Settings | None = None,
         *,
-        name: str = "dglop",
+        name: str = "",
         client: Client | None = None,
         config: ClientConfig | None = None,
         cache: CacheOptions | None = None,
@@ -72,7 +75,8 @@ class Manager(Assembly):
             controllers=controllers,
         )
         self.settings: Settings = settings or Settings.from_environment()
-        self.name = name
+        self.name: str = name or _UNNAMED
+        self._is_named = bool(name)
         self.log: Log = log or make_log(format_=self.settings.log_format, level=self.settings.log_level)
         self.new_id = new_id
         self.hard_exit = hard_exit
@@ -140,8 +144,12 @@ class Manager(Assembly):
         return self._home().recorder
 
     async def start(self) -> None:
-        """Start all in order, and return when it runs; with leader election before this process leads."""
+        """Start all in order, and return when it runs; with leader election before this process leads.
+
+        Raises ConfigError where it could share its lease unasked.
+        """
         self._only_before_start()
+        self._check_lease_name()
         self._is_closed = True
         self._life = Lifecycle(self)
         try:
@@ -199,6 +207,13 @@ class Manager(Assembly):
         """Take other settings and another log, before the start."""
         self._only_before_start()
         self.settings, self.log = settings, log
+
+    def _check_lease_name(self) -> None:
+        if self.settings.leader_elect and not (self._is_named or self.settings.leader_election_id):
+            raise ConfigError(
+                'with leader election a Manager needs a name of its own, as in Manager(name="greeter"), or '
+                "--leader-election-id: two programs without one would share a lease, and one would never work"
+            )
 
     def _home(self) -> Site:
         if self._life is None or self._life.env is None:

@@ -40,8 +40,8 @@ FunctionSource: TypeAlias = Callable[[Enqueue, asyncio.Event], Awaitable[None]]
 """
 A coroutine function that calls *enqueue* whenever it finds something, until *stop* is set.
 
-It runs while its controller does, so with leader election only in the leader. It may end early; one that
-raises ends the Manager.
+It runs while its controller does, so with leader election only in the leader, unless the controller warms up:
+then in every process, from the start. It may end early; one that raises ends the Manager.
 """
 
 

@@ -47,7 +47,8 @@ def greeting(name: str = "hello", **fields: Any) -> dict[str, Any]:
 
 def make_manager(api, *, clock: Clock | None = None, **settings: Any) -> Manager:
     options = Settings(metrics_bind="0", health_bind="0", **settings)
-    return Manager(options, config=api.config, log=make_log(level="error", stream=io.StringIO()), clock=clock)
+    log = make_log(level="error", stream=io.StringIO())
+    return Manager(options, name="dglop", config=api.config, log=log, clock=clock)
 
 
 def value(manager: Manager, name: str, **labels: str) -> float:

@@ -144,6 +144,20 @@ async def test_a_leader_gives_the_lease_back_after_its_runnables_have_ended(api)
     assert api.objects[LEASE_PATH]["spec"]["holderIdentity"] == ""
 
 
+async def test_a_manager_without_a_name_does_not_stand_for_election_unasked(api):
+    """Two of them in one namespace would share a lease, and one would wait for ever without a word."""
+    settings = Settings(metrics_bind="0", health_bind="0", leader_elect=True)
+    with pytest.raises(ConfigError, match=r"a name of its own, as in Manager\(name=.*--leader-election-id"):
+        await Manager(settings, config=api.config).start()
+
+
+@pytest.mark.scripted
+async def test_a_manager_without_a_name_may_be_told_its_lease(api):
+    settings = Settings(metrics_bind="0", health_bind="0", leader_elect=True, leader_election_id="mine")
+    async with Manager(settings, config=api.config) as manager:
+        await manager.elected.wait()
+
+
 @pytest.mark.scripted
 async def test_two_programs_of_different_names_in_one_namespace_lead_both_and_own_their_fields(api):
     first, second = make_manager(api, leader_elect=True), make_manager(api, "team", leader_elect=True)

@@ -47,7 +47,7 @@ def make_manager(api, certificates: ServingCertificates, **options: Any) -> Mana
         leader_elect=options.pop("leader_elect", False),
     )
     log = make_log(format_="json", stream=options.pop("out", io.StringIO()))
-    return Manager(settings, config=api.config, log=log, **options)
+    return Manager(settings, name="dglop", config=api.config, log=log, **options)
 
 
 class Connection:
