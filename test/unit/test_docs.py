@@ -47,6 +47,8 @@ def test_the_table_of_what_goes_wrong_has_a_row_for_every_container_that_can_fai
         ("docs/operator.md", "python", "greeting.py"),
         ("docs/job-kind.md", "python", "torchjob.py"),
         ("docs/job-kind.md", "yaml", "torchjob.yaml"),
+        ("docs/quick-start.md", "python", "quickstart/website.py"),
+        ("docs/quick-start.md", "yaml", "quickstart/home.yaml"),
         ("docs/testing.md", "python", "test_torchjob.py"),
     ],
 )
