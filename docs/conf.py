@@ -40,6 +40,7 @@ PACKAGES = {
     "dglop.common": "The base job controller",
     "dglop.runtime": "The runtime",
     "dglop.testing": "Means for tests",
+    "dglop.testing.memory": "The API server in memory",
 }
 """What is public, by the page that shows it; a package without names of its own stands for its modules.
 

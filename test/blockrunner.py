@@ -84,6 +84,7 @@ class PageRunner:
         path = self._folder / f"test_{self._module.__name__}_{block.line}.py"
         path.write_text(block.text)
         command = [sys.executable, "-m", "pytest", "-q", f"--rootdir={ROOT}", f"-c{ROOT / 'pyproject.toml'}"]
+        command += ["-p", "dglop.testing.plugin"]  # what a conftest.py says otherwise
         process = await asyncio.create_subprocess_exec(
             *command, str(path), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
         )

@@ -16,12 +16,17 @@ from test.pages import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 __all__ = ("mistakes",)
 
 _ENDS = {"&&", "||", ";", "|"}
-_FREE = {"cd", "curl", "export", "git", "kustomize", "pip", "uv"}
+_FREE = {"cd", "curl", "docker", "export", "git", "kustomize", "pip", "uv", ".venv/bin/pip"}
 """Programs whose arguments say nothing about this repository."""
+
+
+_MADE = ("website.yaml",)
+"""Files that commands of the documentation make before others read them."""
 
 
 def mistakes(line: str) -> list[str]:
@@ -64,13 +69,19 @@ def _python(arguments: list[str]) -> list[str]:
         return []
     if arguments[0] == "-m":
         return _module(arguments[1:])
-    program = ROOT / arguments[0]
+    program = _place(arguments[0])
     if arguments[0].startswith("-"):
         return [f"no test knows what {arguments[0]} does"]
     if not program.is_file():
         return [f"there is no file {arguments[0]}"]
     # The examples are Managers, so that their flags are known.
-    return _flags(arguments[1:]) if program.parent.name == "examples" else []
+    return _flags(arguments[1:]) if "examples" in program.parts else []
+
+
+def _place(name: str) -> Path:
+    """The file of that name; the quick start is read in a folder of its own."""
+    near = ROOT / "examples" / "quickstart" / name
+    return near if near.exists() else ROOT / name
 
 
 def _module(arguments: list[str]) -> list[str]:
@@ -95,7 +106,7 @@ def _dglop(arguments: list[str]) -> list[str]:
 def _kubectl(arguments: list[str]) -> list[str]:
     places = [after for flag, after in pairwise(arguments) if flag in ("-f", "-k")]
     local = [each for each in places if each != "-" and "://" not in each]
-    return [f"there is no {each}" for each in local if not (ROOT / each).exists()]
+    return [f"there is no {each}" for each in local if not _place(each).exists() and each not in _MADE]
 
 
 def _eval(arguments: list[str]) -> list[str]:
@@ -110,5 +121,6 @@ _CHECKS: dict[str, Callable[[list[str]], list[str]]] = {
     ".venv/bin/python": _python,
     "kubectl": _kubectl,
     "dglop": _dglop,
+    ".venv/bin/dglop": _dglop,
     "eval": _eval,
 }

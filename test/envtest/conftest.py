@@ -16,10 +16,14 @@ import yaml
 
 from dglop.runtime.api import Resource
 from dglop.runtime.client import Client, ClientConfig
+from dglop.testing import EnvtestCluster
 from dglop.testing.envtest import Envtest, EnvtestAssets
+from dglop.testing.plugin import manager
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
+
+__all__ = ("manager",)
 
 _ROOT = Path(__file__).resolve().parents[2]
 _CRD = Resource(
@@ -81,6 +85,12 @@ def server() -> Iterator[Envtest]:
 @pytest_asyncio.fixture
 async def client(server: Envtest) -> AsyncIterator[Client]:
     async with await Client.connect(ClientConfig(kubeconfig=str(server.kubeconfig))) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture
+async def cluster(server: Envtest) -> AsyncIterator[EnvtestCluster]:
+    async with EnvtestCluster(server) as opened:
         yield opened
 
 

@@ -16,6 +16,7 @@ from dglop.errors import DglopError
 from dglop.runtime.clock import SystemClock
 from dglop.runtime.crdinstall import install_crds
 from examples.greeting import Greeting
+from examples.quickstart.website import Website
 from examples.torchjob import TorchJob, TorchJobKind
 from test.blockrunner import PageRunner
 from test.pages import PYTHON, ROOT, blocks, with_blocks
@@ -46,7 +47,7 @@ async def test_the_python_of_a_page_works_on_a_real_api_server(
 
 
 async def _send(client: Client, wire: dict[str, Any], namespace: str) -> None:
-    await install_crds(client, [Greeting, TorchJob], SystemClock())
+    await install_crds(client, [Greeting, TorchJob, Website], SystemClock())
     strict = client.dry_run().with_validation(FieldValidation.STRICT)
     await strict.create({**wire, "metadata": {**wire["metadata"], "namespace": namespace}})
 

@@ -19,6 +19,7 @@ usage: dglop <command> [options]
 commands:
   operator    run the operator (dglop operator --help lists its options)
   crd         print the CustomResourceDefinitions: dglop crd | kubectl apply -f -
+  manifests   print what an operator of your own needs in a cluster (dglop manifests --help)
   version     print the version
 """
 
@@ -41,7 +42,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _commands() -> dict[str, Callable[[list[str]], int]]:
-    return {"operator": _operator, "crd": _crd, "version": _version, "--version": _version}
+    return {
+        "operator": _operator,
+        "crd": _crd,
+        "manifests": _manifests,
+        "version": _version,
+        "--version": _version,
+    }
 
 
 def _operator(words: list[str]) -> int:
@@ -52,6 +59,12 @@ def _operator(words: list[str]) -> int:
 
 def _crd(words: list[str]) -> int:
     from dglop.cli.crd import run  # noqa: PLC0415 - see main
+
+    return run(words)
+
+
+def _manifests(words: list[str]) -> int:
+    from dglop.cli.manifests import run  # noqa: PLC0415 - see main
 
     return run(words)
 

@@ -124,6 +124,11 @@ class Manager(Assembly):
         return self._config or ClientConfig(kubeconfig=self.settings.kubeconfig or None)
 
     @property
+    def is_running(self) -> bool:
+        """Whether it has started, at least its client and cache, and nobody has stopped it."""
+        return self._life is not None and self._life.env is not None and not self._stopping
+
+    @property
     def client(self) -> Client:
         """The client. Raises CacheNotSyncedError before the start."""
         return self.given_client or self._home().client

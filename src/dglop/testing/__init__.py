@@ -1,2 +1,77 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Means for tests of operators: servers that misbehave, a real API server, clocks, builders."""
+"""Means for tests of operators, each loaded when it is first used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dglop.testing.builders import (
+        container_status,
+        make_pod,
+        make_pod_wire,
+        make_service,
+        pod_template,
+        stored,
+    )
+    from dglop.testing.clock import ManualClock
+    from dglop.testing.cluster import TestCluster
+    from dglop.testing.envcluster import EnvtestCluster
+    from dglop.testing.envtest import Envtest, EnvtestAssets
+    from dglop.testing.memory import Effect, MemoryCluster, MemoryServer, connect
+    from dglop.testing.podstatus import pod_status
+    from dglop.testing.scripted import ScriptedServer
+    from dglop.testing.simulation import Simulation
+
+__all__ = (
+    "Effect",
+    "Envtest",
+    "EnvtestAssets",
+    "EnvtestCluster",
+    "ManualClock",
+    "MemoryCluster",
+    "MemoryServer",
+    "ScriptedServer",
+    "Simulation",
+    "TestCluster",
+    "connect",
+    "container_status",
+    "make_pod",
+    "make_pod_wire",
+    "make_service",
+    "pod_status",
+    "pod_template",
+    "stored",
+)
+
+_HOMES = {
+    "dglop.testing.builders": (
+        "container_status",
+        "make_pod",
+        "make_pod_wire",
+        "make_service",
+        "pod_template",
+        "stored",
+    ),
+    "dglop.testing.clock": ("ManualClock",),
+    "dglop.testing.cluster": ("TestCluster",),
+    "dglop.testing.envcluster": ("EnvtestCluster",),
+    "dglop.testing.envtest": ("Envtest", "EnvtestAssets"),
+    "dglop.testing.memory": ("Effect", "MemoryCluster", "MemoryServer", "connect"),
+    "dglop.testing.podstatus": ("pod_status",),
+    "dglop.testing.scripted": ("ScriptedServer",),
+    "dglop.testing.simulation": ("Simulation",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Some need packages that others do without: trustme for Envtest, jobs for the builders.
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module 'dglop.testing' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

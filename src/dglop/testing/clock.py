@@ -6,18 +6,37 @@ from __future__ import annotations
 import asyncio
 import heapq
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+
+from dglop.runtime.clock import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ("ManualClock", "yield_to_tasks")
+__all__ = ("ManualClock", "MovableClock", "yield_to_tasks")
 
 
 async def yield_to_tasks(rounds: int = 25) -> None:
     """Let every task that can run do so, a bounded number of loop rounds."""
     for _ in range(rounds):
         await asyncio.sleep(0)
+
+
+class MovableClock(Clock, Protocol):
+    """A Clock that a test can move ahead."""
+
+    @property
+    def count(self) -> int:
+        """A number that grows with the timers that are set or ring by themselves: something goes on."""
+        ...
+
+    def next_due(self) -> float | None:
+        """The moment, as `monotonic` says it, of the next timer; None without any."""
+        ...
+
+    def move(self, seconds: float) -> None:
+        """Move the time and make the calls that fell due; run no task."""
+        ...
 
 
 class _Timer:
@@ -29,7 +48,7 @@ class _Timer:
 
 
 class ManualClock:
-    """Time that moves only by `advance`; satisfies `dglop.runtime.clock.Clock`."""
+    """Time that moves only by `move` and `advance`; a MovableClock."""
 
     def __init__(self, start: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
         self._start = start

@@ -55,7 +55,8 @@ class EnvtestAssets:
                 where = folder or "PATH"
                 raise ConfigError(
                     f"envtest needs {name}, and there is none in {where}: set KUBEBUILDER_ASSETS to a folder "
-                    "that holds etcd and kube-apiserver (in this repository: make envtest-assets)"
+                    "that holds etcd and kube-apiserver; controller-runtime's `setup-envtest use -p path` "
+                    "fetches them and prints it"
                 )
             found[name] = Path(path)
         return cls(etcd=found["etcd"], kube_apiserver=found["kube-apiserver"])
@@ -179,7 +180,11 @@ class Envtest:
         (self.folder / "sa.pub").write_bytes(public)
         (self.folder / "tokens.csv").write_text(f"{_ADMIN_TOKEN},admin,admin,system:masters\n")
 
-    def kubeconfig_for(self, token: str, name: str = "user") -> Path:
+    def kubeconfig_in(self, namespace: str) -> Path:
+        """Write the admin's kubeconfig for a namespace, and return its path."""
+        return self.kubeconfig_for(_ADMIN_TOKEN, f"in-{namespace}", namespace)
+
+    def kubeconfig_for(self, token: str, name: str = "user", namespace: str = "default") -> Path:
         """Write a kubeconfig for a bearer token, such as a service account's, and return its path."""
         path = self.folder / f"kubeconfig-{name}"
         path.write_text(
@@ -187,7 +192,8 @@ class Envtest:
             f"clusters: [{{name: envtest, cluster: {{server: '{self.url}', "
             f"certificate-authority: '{self.folder / 'ca.pem'}'}}}}]\n"
             f"users: [{{name: user, user: {{token: '{token}'}}}}]\n"
-            "contexts: [{name: envtest, context: {cluster: envtest, user: user, namespace: default}}]\n"
+            "contexts: [{name: envtest, "
+            f"context: {{cluster: envtest, user: user, namespace: {namespace}}}}}]\n"
         )
         return path
 

@@ -12,7 +12,7 @@ import yaml
 from dglop.common import JobReconciler
 from dglop.runtime.settings import Settings
 from dglop.testing.memory import MemoryServer, connect
-from dglop.testing.plugin import memory_cluster
+from dglop.testing.plugin import _make_chosen_cluster, cluster, manager, memory_cluster
 from dglop.testing.scripted_clock import EagerClock
 from dglop.testing.toyjob import ToyJob, ToyJobKind
 from test.envtest.common.world import World
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _CRDS = Path(__file__).resolve().parents[3] / "config" / "crd" / "bases"
 
-__all__ = ("client", "memory_cluster", "namespace", "world")
+__all__ = ("_make_chosen_cluster", "client", "cluster", "manager", "memory_cluster", "namespace", "world")
 
 
 class _MemoryWorld(World):

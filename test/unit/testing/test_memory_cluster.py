@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,8 +19,6 @@ if TYPE_CHECKING:
 
     from dglop.runtime.context import Context
     from dglop.runtime.manager import Manager
-
-_PAGE = Path(__file__).resolve().parents[3] / "docs" / "testing.md"
 
 
 def hello(text: str = "hi") -> Greeting:
@@ -125,11 +121,3 @@ async def test_a_rule_that_cannot_be_evaluated_is_refused_with_its_crd(memory_cl
     }
     with pytest.raises(InvalidError, match=r"cannot be evaluated in memory .*duration\(\)"):
         await memory_cluster.client.create(crd)
-
-
-async def test_the_page_on_testing_shows_a_test_that_passes(memory_cluster: MemoryCluster) -> None:
-    (block,) = re.findall(r"```python\n(.*?)```", _PAGE.read_text(), flags=re.DOTALL)
-    names: dict[str, Any] = {}
-    exec(compile(block, str(_PAGE), "exec"), names)
-    (test,) = (each for name, each in names.items() if name.startswith("test_"))
-    await test(memory_cluster)

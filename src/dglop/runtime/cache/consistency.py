@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dglop.runtime.client.client import Client
     from dglop.runtime.clock import Clock
 
-__all__ = ("Difference", "differences", "inconsistencies")
+__all__ = ("Difference", "differences", "differences_now", "inconsistencies")
 
 Version = tuple[str, str]
 """An object's uid and resourceVersion."""
@@ -79,14 +79,15 @@ async def inconsistencies(
     It takes one list of metadata, and a second one only where there is something to ask again about: what
     differs in the same way both times is no matter of a watch that is a moment late. Raises ApiError.
     """
-    suspects = await _differences_now(client, informer)
+    suspects = await differences_now(client, informer)
     if not suspects:
         return []
     await clock.sleep(grace_seconds)
-    return sorted(suspects & await _differences_now(client, informer))
+    return sorted(suspects & await differences_now(client, informer))
 
 
-async def _differences_now(client: Client, informer: Informer) -> set[Difference]:
+async def differences_now(client: Client, informer: Informer) -> set[Difference]:
+    """How an informer differs from the API server by now, be it only late. Raises ApiError."""
     found: set[Difference] = set()
     for scope in informer.scopes:
         served, at = await _list(client, scope)

@@ -119,6 +119,6 @@ def test_what_is_built_and_about_how_long_is_said_before() -> None:
     )
 
 
-def test_the_operators_image_has_every_extra_of_the_project() -> None:
+def test_the_operators_image_has_every_extra_of_the_project_but_what_is_for_tests() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert sorted(project["optional-dependencies"]) == sorted(EXTRAS)
+    assert sorted(project["optional-dependencies"]) == sorted([*EXTRAS, "testing"])
