@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from dglop.common.gang.rights import GANG_RULES
 from dglop.dgljob.api import DGLJob
 from dglop.dgljob.rbac import MANAGER_RULES, OWN_RULES, people_roles
 from dglop.runtime.access import ACCESS_RULES
@@ -29,6 +30,8 @@ def generated() -> dict[Path, str]:
         "secure-metrics/role.yaml": role_manifest("metrics-auth-role", ACCESS_RULES),
         "namespaced/role.yaml": _role("manager-role", MANAGER_RULES),
     }
+    for component, rules in GANG_RULES.items():
+        manifests[f"components/{component}/role.yaml"] = role_manifest("gang-role", rules)
     for name, role in people_roles().items():
         manifests[f"rbac/{name.replace('-', '_')}.yaml"] = role
     return {CONFIG / path: _text(manifest) for path, manifest in manifests.items()}

@@ -12,6 +12,7 @@ from dglop.common.conditions import Conditions, is_finished
 from dglop.common.counting import replica_status
 from dglop.common.draft import AT_ONCE, Draft, controller_name
 from dglop.common.ending import conclude, note_created, tally
+from dglop.common.gang.settle import drop_groups, settle_groups
 from dglop.common.names import role_selector
 from dglop.common.reasons import ConditionType, Reason, is_own
 from dglop.common.starting import begin, fail, is_foreign, note_change, start, suspend
@@ -73,6 +74,7 @@ def _step(draft: Draft) -> None:
     force_lost(draft)
     if is_finished(draft.status):
         clean_up(draft)
+        drop_groups(draft)
         return
     if draft.policy.suspend:
         suspend(draft)
@@ -86,6 +88,7 @@ def _step(draft: Draft) -> None:
     note_created(draft)
     _show_running(draft)
     if not draft.is_undecided:
+        settle_groups(draft)
         settle_children(draft)
 
 
@@ -148,5 +151,7 @@ def _forget_children(draft: Draft) -> None:
     draft.objects.clear()
     draft.recheck = False
     draft.services.clear()
+    draft.groups_to_write.clear()
+    draft.delete_groups.clear()
     draft.delete_pods.clear()
     draft.delete_services.clear()

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from dglop.common.actions import Counter, DeleteService
 from dglop.common.conditions import is_finished
 from dglop.common.draft import AT_ONCE
+from dglop.common.gang.settle import drop_groups
 from dglop.common.reasons import ConditionType, Reason
-from dglop.common.validation import problems_of, restart_policy_overrides
+from dglop.common.validation import other_schedulers, problems_of, restart_policy_overrides
 
 if TYPE_CHECKING:
     from dglop.common.draft import Draft
@@ -67,6 +68,14 @@ def start(draft: Draft) -> bool:
             f"restartPolicy in the template of {', '.join(overridden)} is replaced by the replica spec's",
             warning=True,
         )
+    elsewhere = other_schedulers(draft)
+    if elsewhere:
+        draft.event(
+            Reason.POD_SCHEDULER_NAME,
+            f"the template of {', '.join(elsewhere)} names a scheduler of its own: its pods are in a group "
+            "that this one does not know",
+            warning=True,
+        )
     status.start_time = draft.now
     status.attempt_start_time = draft.now
     status.observed_spec_hash = _spec_hash(job)
@@ -106,13 +115,15 @@ def suspend(draft: Draft) -> None:
             new_attempt(draft)
         for role in draft.roles.values():
             role.created.clear()  # all pods go, those of kept roles too, and none of them is missed
-        if draft.observed.pods or draft.observed.services:
+        gang = draft.observed.gang
+        if draft.observed.pods or draft.observed.services or (gang and gang.groups):
             draft.wake(AT_ONCE)
         return
     for pod in draft.observed.pods:
         draft.delete(pod)
     for service in draft.observed.services:
         draft.delete_services.append(DeleteService(service.name, service.uid))
+    drop_groups(draft)
 
 
 def new_attempt(draft: Draft) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from dglop.errors import CacheNotSyncedError
 from dglop.runtime.api import resource_of
 from dglop.runtime.handler import for_object
+from dglop.runtime.late import OptionalKinds
 from dglop.runtime.queue import WorkQueue
 from dglop.runtime.source import Channel, EnqueueHandler, Owned, Watch, watch_of
 from dglop.runtime.worker import Worker
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from dglop.runtime.api import Kind, Resource, Rule
-    from dglop.runtime.cache import Cached, EventHandlerProtocol, Informer
+    from dglop.runtime.cache import Cached, EventHandlerProtocol
     from dglop.runtime.clock import Clock
     from dglop.runtime.environment import Environment
     from dglop.runtime.invoke import Reconciler
@@ -124,10 +125,14 @@ class Controller(Generic[T]):
         kinds = [self.kind, *(watch.kind for watch in self._watches), *(kind for kind, _ in self._observers)]
         return list({resource_of(kind): kind for kind in kinds}.values())
 
+    def optional_kinds(self) -> set[Resource]:
+        """Those of them that the server may not know."""
+        return {resource_of(watch.kind) for watch in self._watches if watch.optional}
+
     def prepare(self, env: Environment) -> None:
         """Have the cache hold what the controller will look at, whether or not this process leads."""
         self._env = env
-        for kind in self.kinds():
+        for kind in self._needed():
             env.cache.informer(kind, indexers=self._indexes.get(resource_of(kind)))
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -140,34 +145,55 @@ class Controller(Generic[T]):
         registrations = self._register(env, worker)
         try:
             await self._wait_synced(env, log)
+            optional = self._optional(env, registrations)
+            await optional.begin()
             log.info("Started workers", workers=self.concurrency)
             async with asyncio.TaskGroup() as group:
+                late = group.create_task(optional.keep_looking(), name=f"{self.name}/optional-kinds")
                 for number in range(self.concurrency):
                     group.create_task(worker.run(), name=f"{self.name}/worker-{number}")
                 await stop.wait()
                 self.queue.close()
+                late.cancel()
         finally:
             self.queue.close()
             for registration in registrations:
                 registration.remove()
         log.info("Stopped workers")
 
-    def _register(self, env: Environment, worker: Worker[T]) -> list[Any]:
-        def add(kind: Kind, handler: EventHandlerProtocol) -> Any:
-            informer: Informer = env.cache.informer(kind)
-            return informer.add_handler(handler)
+    def _needed(self) -> list[Kind]:
+        optional = self.optional_kinds()
+        return [kind for kind in self.kinds() if resource_of(kind) not in optional]
 
-        registrations = [add(kind, handler) for kind, handler in self._observers]
-        registrations.append(add(self.kind, worker.own_writes_handler()))
-        registrations.append(add(self.kind, EnqueueHandler(self.queue, for_object, self._predicates)))
-        registrations += [
-            add(watch.kind, EnqueueHandler(self.queue, watch.handler, watch.predicates))
-            for watch in self._watches
-        ]
+    def _optional(self, env: Environment, registrations: list[Any]) -> OptionalKinds:
+        def start(kind: Kind) -> None:
+            env.cache.informer(kind, indexers=self._indexes.get(resource_of(kind)))
+            registrations.extend(self._add_handlers(env, kind))
+
+        optional = self.optional_kinds()
+        return OptionalKinds(env, [kind for kind in self.kinds() if resource_of(kind) in optional], start)
+
+    def _register(self, env: Environment, worker: Worker[T]) -> list[Any]:
+        own = (worker.own_writes_handler(), EnqueueHandler(self.queue, for_object, self._predicates))
+        # Observers come first: what they take down must be so before anyone is reconciled for it.
+        registrations = self._add_handlers(env, self.kind, *own)
+        for kind in self._needed()[1:]:
+            registrations += self._add_handlers(env, kind)
         return registrations
 
+    def _add_handlers(self, env: Environment, kind: Kind, *more: EventHandlerProtocol) -> list[Any]:
+        """Register the observers of a kind, then *more*, then the watches."""
+        resource, informer = resource_of(kind), env.cache.informer(kind)
+        observers = [handler for observed, handler in self._observers if resource_of(observed) == resource]
+        watches = [
+            EnqueueHandler(self.queue, watch.handler, watch.predicates)
+            for watch in self._watches
+            if resource_of(watch.kind) == resource
+        ]
+        return [informer.add_handler(handler) for handler in (*observers, *more, *watches)]
+
     async def _wait_synced(self, env: Environment, log: Any) -> None:
-        for kind in self.kinds():
+        for kind in self._needed():
             informer = env.cache.informer(kind)
             if not informer.has_synced():
                 log.info("Waiting for the first list", kind=resource_of(kind).group_resource)

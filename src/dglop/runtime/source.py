@@ -28,23 +28,26 @@ class Owned:
     A kind whose objects the reconciled kind owns.
 
     *labels* is a selector for what the cache holds of that kind at all, for the whole Manager: without it
-    an operator for a few pods keeps every pod of the cluster in memory.
+    an operator for a few pods keeps every pod of the cluster in memory. One that is *optional* is watched
+    from when the server knows the kind, be that at the start or after.
     """
 
     kind: Kind
     labels: str = ""
     predicates: Sequence[Predicate] = ()
     controller_only: bool = True
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """A kind whose events concern whom *handler* says."""
+    """A kind whose events concern whom *handler* says; an *optional* one may be unknown to the server."""
 
     kind: Kind
     handler: Handler
     labels: str = ""
     predicates: Sequence[Predicate] = ()
+    optional: bool = False
 
 
 class Channel:
@@ -97,6 +100,5 @@ class EnqueueHandler:
 
 def watch_of(owner: Resource, owned: Owned) -> Watch:
     """The watch that an `Owned` stands for."""
-    return Watch(
-        owned.kind, for_owner(owner, controller_only=owned.controller_only), owned.labels, owned.predicates
-    )
+    handler = for_owner(owner, controller_only=owned.controller_only)
+    return Watch(owned.kind, handler, owned.labels, owned.predicates, owned.optional)
