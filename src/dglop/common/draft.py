@@ -127,6 +127,12 @@ class Draft:
     def is_gang(self) -> bool:
         return self.scope is RestartScope.JOB
 
+    @property
+    def is_suspended(self) -> bool:
+        """Whether no pod may be there: the spec says so, or the queue that the job is in does."""
+        admission = self.observed.admission
+        return bool(self.policy.suspend) or (admission is not None and not admission.is_admitted)
+
     def groups(self) -> Sequence[Group]:
         """The groups that the job's pods are scheduled in, whether they are wanted now or not."""
         return self.kind.pod_groups(self.job)

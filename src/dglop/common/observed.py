@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dglop.common.gang.seen import Gang
+    from dglop.common.kueue.podsetinfo import QueueAdmission
     from dglop.common.views import PodView, ServiceView
 
 __all__ = ("Observed",)
@@ -27,12 +28,14 @@ class Observed:
         unsettled: replica types (lower case) whose last creates or deletes the cache does not show yet;
             nothing is created or deleted for them, and no restart is decided, until it does.
         gang: gang scheduling, where the operator has it turned on.
+        admission: what the queue says of a job that is in one.
     """
 
     pods: tuple[PodView, ...] = ()
     services: tuple[ServiceView, ...] = ()
     unsettled: frozenset[str] = frozenset()
     gang: Gang | None = None
+    admission: QueueAdmission | None = None
 
     def pods_of(self, role: str) -> Iterator[PodView]:
         """The pods of a replica type; upper and lower case are one."""

@@ -15,7 +15,7 @@ from dglop.common.ending import conclude, note_created, tally
 from dglop.common.gang.settle import drop_groups, settle_groups
 from dglop.common.names import role_selector
 from dglop.common.reasons import ConditionType, Reason, is_own
-from dglop.common.starting import begin, fail, is_foreign, note_change, start, suspend
+from dglop.common.starting import begin, fail, hold_unadmitted, is_foreign, note_change, start, suspend
 from dglop.common.waiting import waiting_reason
 from dglop.errors import SchemaError
 
@@ -76,7 +76,7 @@ def _step(draft: Draft) -> None:
         clean_up(draft)
         drop_groups(draft)
         return
-    if draft.policy.suspend:
+    if draft.is_suspended:
         suspend(draft)
         return
     if not start(draft):
@@ -88,6 +88,7 @@ def _step(draft: Draft) -> None:
     note_created(draft)
     _show_running(draft)
     if not draft.is_undecided:
+        hold_unadmitted(draft)
         settle_groups(draft)
         settle_children(draft)
 
@@ -134,7 +135,7 @@ def _finish(draft: Draft) -> Plan:
             selector=role_selector(controller_name(draft.kind, draft.job), draft.job.name, name),
             failed_before=before.failed if before and over else 0,
             attempt=None if role.is_kept or not draft.is_gang else draft.status.attempt,
-            leaving_is_active=draft.policy.suspend and not over,
+            leaving_is_active=draft.is_suspended and not over,
         )
     changed = draft.job.model_copy(update={"status": draft.status})
     extra = draft.kind.status_extra(changed, draft.observed, draft.now)

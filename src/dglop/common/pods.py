@@ -59,6 +59,9 @@ def pod_manifest(draft: Draft, role: Role, index: int) -> dict[str, Any]:
     pod.labels.update(labels)
     _dress(pod, name, job.name, pod_restart_policy(role.policy, draft.scope))
     _mark(draft, role, pod)
+    admission = draft.observed.admission
+    if admission and role.name.lower() in admission.pod_sets:
+        admission.pod_sets[role.name.lower()].merge_into(pod)
     metadata = {
         "name": name,
         "namespace": job.namespace,

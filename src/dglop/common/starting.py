@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dglop.common.draft import Draft
     from dglop.common.kind import JobKind
 
-__all__ = ("begin", "fail", "is_foreign", "new_attempt", "note_change", "start", "suspend")
+__all__ = ("begin", "fail", "hold_unadmitted", "is_foreign", "new_attempt", "note_change", "start", "suspend")
 
 
 def is_foreign(job: Any, kind: JobKind[Any]) -> bool:
@@ -108,7 +108,9 @@ def suspend(draft: Draft) -> None:
     """Write down the suspension first; then delete all pods and Services, whatever cleanPodPolicy says."""
     status, job = draft.status, draft.job
     if not status.is_true(ConditionType.SUSPENDED):
-        note = f"{job.kind} {job.name} is suspended"
+        admission = draft.observed.admission
+        why = f": {admission.note}" if admission and admission.note else ""
+        note = f"{job.kind} {job.name} is suspended{why}"
         draft.conditions.suspended(note)
         draft.event(Reason.SUSPENDED, note)
         if status.start_time is not None:
@@ -124,6 +126,13 @@ def suspend(draft: Draft) -> None:
     for service in draft.observed.services:
         draft.delete_services.append(DeleteService(service.name, service.uid))
     drop_groups(draft)
+
+
+def hold_unadmitted(draft: Draft) -> None:
+    """Make no pods of replica types that the queue has not let in, such as one that was added since."""
+    admission = draft.observed.admission
+    if admission is not None:
+        draft.held.update(name for name in draft.roles if name.lower() not in admission.pod_sets)
 
 
 def new_attempt(draft: Draft) -> None:

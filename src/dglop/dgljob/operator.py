@@ -40,7 +40,7 @@ def make_operator(settings: OperatorSettings) -> Manager:
     gang = gang_scheduler(settings.gang_scheduler, settings.gang_scheduler_name)
     manager.controller(
         DGLJob,
-        JobReconciler(DGLJobKind(options), gang=gang),
+        JobReconciler(DGLJobKind(options), gang=gang, kueue=settings.kueue),
         concurrency=settings.concurrency,
         reconcile_timeout=timedelta(seconds=_RECONCILE_SECONDS),
     )

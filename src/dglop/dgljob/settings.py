@@ -29,5 +29,8 @@ class OperatorSettings(Settings):
     gang_scheduler_name: str = ""
     """What pods name as their scheduler then; by default what the scheduler is called where it is installed
     as its own documentation says."""
+    kueue: bool = False
+    """Have jobs with the label kueue.x-k8s.io/queue-name wait in Kueue's queues; without it the label means
+    nothing."""
     concurrency: int = Field(8, ge=1, le=256)
     """How many jobs are reconciled at once."""
