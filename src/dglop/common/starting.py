@@ -61,8 +61,18 @@ def start(draft: Draft) -> bool:
         note = f"{job.kind} {job.name} is resumed"
         draft.conditions.resumed(note)
         draft.event(Reason.RESUMED, note)
+    if status.start_time is None:
+        _warn(draft)
+    status.start_time = draft.now
+    status.attempt_start_time = draft.now
+    status.observed_spec_hash = _spec_hash(job)
+    return True
+
+
+def _warn(draft: Draft) -> None:
+    """Tell what of the spec does not mean what it seems to."""
     overridden = restart_policy_overrides(draft)
-    if overridden and status.start_time is None:
+    if overridden:
         draft.event(
             Reason.POD_RESTART_POLICY,
             f"restartPolicy in the template of {', '.join(overridden)} is replaced by the replica spec's",
@@ -76,10 +86,12 @@ def start(draft: Draft) -> bool:
             "that this one does not know",
             warning=True,
         )
-    status.start_time = draft.now
-    status.attempt_start_time = draft.now
-    status.observed_spec_hash = _spec_hash(job)
-    return True
+    if draft.policy.scheduling_policy and not (draft.observed.gang or draft.observed.admission):
+        draft.event(
+            Reason.SCHEDULING_POLICY_IGNORED,
+            "runPolicy.schedulingPolicy changes nothing: the operator runs without --gang-scheduler",
+            warning=True,
+        )
 
 
 def note_change(draft: Draft) -> None:
@@ -107,11 +119,12 @@ def _spec_hash(job: Any) -> str:
 def suspend(draft: Draft) -> None:
     """Write down the suspension first; then delete all pods and Services, whatever cleanPodPolicy says."""
     status, job = draft.status, draft.job
-    if not status.is_true(ConditionType.SUSPENDED):
-        admission = draft.observed.admission
-        why = f": {admission.note}" if admission and admission.note else ""
-        note = f"{job.kind} {job.name} is suspended{why}"
-        draft.conditions.suspended(note)
+    admission = draft.observed.admission
+    why = f": {admission.note}" if admission and admission.note else ""
+    note = f"{job.kind} {job.name} is suspended{why}"
+    if why or not status.is_true(ConditionType.SUSPENDED):
+        draft.conditions.suspended(note)  # again, since a queue may say something else by now
+    if not draft.job.status.is_true(ConditionType.SUSPENDED):
         draft.event(Reason.SUSPENDED, note)
         if status.start_time is not None:
             new_attempt(draft)

@@ -58,9 +58,12 @@ class Queues:
 
 
 def _groups(flavors: list[str]) -> list[dict[str, Any]]:
-    quota = [{"name": "cpu", "nominalQuota": "2"}]
+    quota = [{"name": "cpu", "nominalQuota": "2"}, {"name": "memory", "nominalQuota": "1Gi"}]
     return [
-        {"coveredResources": ["cpu"], "flavors": [{"name": each, "resources": quota} for each in flavors]}
+        {
+            "coveredResources": ["cpu", "memory"],
+            "flavors": [{"name": each, "resources": quota} for each in flavors],
+        }
     ]
 
 

@@ -245,10 +245,11 @@ def test_more_pods_than_there_are_cannot_be_asked_for(volcano):
     assert world.groups == {}
 
 
-def test_without_a_gang_scheduler_nothing_is_different(make_job):
+def test_without_a_gang_scheduler_a_policy_for_it_changes_nothing_and_is_warned_of(make_job):
     world = Simulation(make_job(scheduling_policy=SchedulingPolicy(queue="q")), ToyJobKind())
     world.settle()
     assert (world.groups, len(world.pods)) == ({}, 2)
+    assert [each.reason for each in world.events].count("SchedulingPolicyIgnored") == 1
     assert "schedulerName" not in world.pod()["spec"]
 
 

@@ -63,6 +63,14 @@ def test_the_workload_has_a_pod_set_for_each_replica_type_and_belongs_to_the_job
     assert "hostname" not in spec, "it is none of one pod's own"
 
 
+def test_a_job_that_waits_says_in_kueues_words_why(queued):
+    world = queued()
+    world.condition("QuotaReserved", False, "Pending", "insufficient unused quota for cpu")
+    world.settle()
+    assert world.status.get("Suspended").message.endswith("insufficient unused quota for cpu")
+    assert [each.reason for each in world.events].count("TestJobSuspended") == 1
+
+
 def test_reserved_quota_alone_starts_nothing(queued):
     world = queued()
     world.reserve()

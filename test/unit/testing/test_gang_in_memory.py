@@ -15,6 +15,7 @@ from dglop.runtime.settings import Settings
 from dglop.testing.toyjob import ToyJob, ToyJobKind
 from test.envtest.gang.test_pod_groups import *  # noqa: F403
 from test.envtest.gang.world import GangWorld
+from test.unit.testing.loose_crd import loose_crd
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -35,25 +36,7 @@ class _MemoryGangWorld(GangWorld):
 
 
 def _crd(scheduler: GangScheduler) -> dict[str, Any]:
-    """As much of the CRD as the controller can see; the schedulers' own are used on the real server."""
-    resource = scheduler.resource
-    names = {
-        "kind": resource.kind,
-        "plural": resource.plural,
-        "singular": "podgroup",
-        "listKind": "PodGroupList",
-    }
-    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": anything, "status": anything}}}
-    served: dict[str, Any] = {"name": resource.version, "served": True, "storage": True, "schema": schema}
-    if isinstance(scheduler, SchedulerPlugins):
-        served["subresources"] = {"status": {}}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": resource.group_resource},
-        "spec": {"group": resource.group, "names": names, "scope": "Namespaced", "versions": [served]},
-    }
+    return loose_crd(scheduler.resource, has_status=isinstance(scheduler, SchedulerPlugins))
 
 
 @asynccontextmanager

@@ -214,9 +214,9 @@ class _Turn:
 
     def _pending(self, workload: WorkloadView) -> QueuePlan:
         queue = workload.spec.queue_name
-        stopped = self._stopped(
-            f"it waits in queue {queue} as Workload {workload.name}", told=f"Not admitted by queue {queue}"
-        )
+        why = workload.message(WorkloadCondition.QUOTA_RESERVED)
+        note = f"it waits in queue {queue} as Workload {workload.name}{': ' if why else ''}{why}"
+        stopped = self._stopped(note, told=f"Not admitted by queue {queue}")
         patch = None if prebuilt_name(self.draft.job) else self._follow(workload)
         progress = progress_of(self.draft, workload, is_admitted=False)
         return replace(stopped, workload=workload, patch=patch, status_patch=None if patch else progress)
@@ -234,7 +234,8 @@ class _Turn:
         try:
             infos = pod_set_infos(workload, self.seen.flavors)
             admission = QueueAdmission(is_admitted=True, pod_sets=infos)
-            self._check(admission)
+            if self.draft.policy.suspend:
+                self._check(admission)
         except KeyError as missing:
             note = f"ResourceFlavor {missing.args[0]} is not there"
             if self.draft.policy.suspend:

@@ -57,7 +57,7 @@ class QueueShell:
         Raises ApiError where a write fails: then nothing else is done for the job in this turn.
         """
         is_remote = job.spec.run_policy.managed_by == MANAGED_BY_MULTIKUEUE
-        if is_foreign(job, self._kind) and not is_remote:
+        if job.is_deleting or (is_foreign(job, self._kind) and not is_remote):
             return QueuePlan()
         try:
             seen = await self._look(job, ctx, expectations)
