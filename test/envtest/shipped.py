@@ -7,13 +7,14 @@ import asyncio
 import contextlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
+
+from hack.overlay import overlay_with
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -23,21 +24,12 @@ if TYPE_CHECKING:
 
 __all__ = ("operator_with",)
 
-_ROOT = Path(__file__).resolve().parents[2]
 _RIGHTS = {"Namespace", "ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"}
 
 
 def _manifests(component: str, folder: Path) -> list[dict[str, Any]]:
-    """What config/default says once the component is named in it, as its comments tell people to do."""
-    config = folder / "config"
-    shutil.copytree(_ROOT / "config", config)
-    kustomization = config / "default" / "kustomization.yaml"
-    text = kustomization.read_text().replace("# components:\n", "components:\n", 1)
-    line = f"#  - ../components/{component}\n"
-    assert line in text, "the comment that people follow"
-    kustomization.write_text(text.replace(line, line.removeprefix("#")))
     kubectl = Path(os.environ["KUBEBUILDER_ASSETS"]) / "kubectl"
-    command = [str(kubectl), "kustomize", str(config / "default")]
+    command = [str(kubectl), "kustomize", str(overlay_with(folder, component))]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return [each for each in yaml.safe_load_all(done.stdout) if each]
 

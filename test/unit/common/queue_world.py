@@ -14,7 +14,9 @@ from dglop.common.kueue.views import FlavorView, WorkloadView
 from dglop.runtime.api.times import format_time
 from dglop.testing.simulation import Simulation
 
-__all__ = ("FLAVORS", "QueueWorld")
+__all__ = ("FLAVORS", "QUEUE", "QueueWorld", "running")
+
+QUEUE = "kueue.x-k8s.io/queue-name"
 
 _TAINT = {"key": "pool", "operator": "Exists"}
 FLAVORS: dict[str, dict[str, Any]] = {
@@ -102,3 +104,10 @@ class QueueWorld(Simulation[Any]):
     def evict(self, reason: str = "Preempted") -> None:
         self.condition("Evicted", True, reason, "make room")
         self.settle()
+
+
+def running(world: QueueWorld) -> QueueWorld:
+    """The world, once every pod that waits runs."""
+    world.run_all()
+    world.settle()
+    return world
