@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from dglop.errors import ApiError, NoKindMatchError
+from dglop.errors import ApiError, CacheNotSyncedError, NoKindMatchError
 from dglop.runtime.api import resource_of
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ("OptionalKinds",)
 
 ASK_AGAIN_SECONDS: Final = 30.0
+SOON_SECONDS: Final = 1.0
 
 
 class OptionalKinds:
@@ -30,14 +31,21 @@ class OptionalKinds:
     def __init__(self, env: Environment, kinds: Iterable[Kind], start: Callable[[Kind], object]) -> None:
         self._env = env
         self._missing = list(kinds)
+        self._started: list[Kind] = []
         self._start = start
 
     async def begin(self) -> None:
         """Start what is served now, and wait for its first list; what is not is logged.
 
-        Raises CacheNotSyncedError.
+        A server that does not answer is asked again: what it serves must not be taken for missing. Raises
+        CacheNotSyncedError where it does not in time.
         """
-        for kind in await self._look():
+        end = self._env.clock.monotonic() + self._env.sync_seconds
+        while (problem := await self._look()) is not None:
+            if self._env.clock.monotonic() > end:
+                raise CacheNotSyncedError(f"the server does not say what it serves: {problem}")
+            await self._env.clock.sleep(SOON_SECONDS)
+        for kind in self._started:
             await self._env.cache.informer(kind).wait_synced(self._env.sync_seconds)
         for kind in self._missing:
             name = resource_of(kind).group_resource
@@ -49,20 +57,22 @@ class OptionalKinds:
             await self._env.clock.sleep(ASK_AGAIN_SECONDS)
             await self._look()
 
-    async def _look(self) -> list[Kind]:
-        found = [kind for kind in self._missing if await self._is_served(kind)]
-        self._missing = [kind for kind in self._missing if kind not in found]
-        for kind in found:
+    async def _look(self) -> ApiError | None:
+        """Start what is served; the error of the first kind that could not be asked for."""
+        problem: ApiError | None = None
+        for kind in list(self._missing):
+            wanted = resource_of(kind)
+            try:
+                await self._env.client.mapper.resource(
+                    wanted.kind, group=wanted.group, version=wanted.version
+                )
+            except NoKindMatchError:
+                continue
+            except ApiError as error:
+                self._env.log.warning("Cannot ask for a kind", kind=wanted.group_resource, error=str(error))
+                problem = problem or error
+                continue
+            self._missing.remove(kind)
+            self._started.append(kind)
             self._start(kind)
-        return found
-
-    async def _is_served(self, kind: Kind) -> bool:
-        wanted = resource_of(kind)
-        try:
-            await self._env.client.mapper.resource(wanted.kind, group=wanted.group, version=wanted.version)
-        except NoKindMatchError:
-            return False
-        except ApiError as problem:
-            self._env.log.warning("Cannot ask for a kind", kind=wanted.group_resource, error=str(problem))
-            return False
-        return True
+        return problem

@@ -28,6 +28,13 @@ if TYPE_CHECKING:
     from test.envtest.kueue.queues import Queues
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "test/envtest/kueue/" in item.nodeid:
+            # A bare pytest run builds Kueue before the first of them, which takes minutes.
+            item.add_marker(pytest.mark.timeout(1800))
+
+
 @contextlib.asynccontextmanager
 async def _with_kueue(folder: Path) -> AsyncIterator[Envtest]:
     async with Envtest(assets=EnvtestAssets.find()) as server:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dglop.errors import CacheNotSyncedError
+from dglop.errors import CacheNotSyncedError, ServerError
 from dglop.runtime.api import CustomResource, Spec, Status, owner_reference
 from dglop.runtime.source import Owned
 from dglop.testing.memory import MemoryCluster
@@ -66,6 +66,29 @@ async def test_one_that_is_not_keeps_nobody_from_being_ready_and_is_watched_when
             await cluster.advance(30)
             await life.hire(boss)
             assert life.seen == [None, ["m"]]
+
+
+async def test_a_server_that_does_not_say_what_it_serves_is_not_taken_to_serve_nothing(monkeypatch):
+    async with MemoryCluster() as cluster:
+        await cluster.install(Boss, Minion)
+        life = Life(cluster)
+        answers, real = (
+            [ServerError(503, "ServiceUnavailable", "starting")] * 3,
+            cluster.client.mapper.resource,
+        )
+
+        async def resource(*args, **kwargs):
+            if answers:
+                raise answers.pop()
+            return await real(*args, **kwargs)
+
+        monkeypatch.setattr(cluster.client.mapper, "resource", resource)
+        async with life.manager:
+            boss = await life.employ()
+            assert life.seen == [], "nobody is reconciled before it is known"
+            await cluster.advance(5)
+            await life.hire(boss)
+            assert life.seen == [[], ["m"]]
 
 
 async def test_rights_to_read_it_are_asked_for_like_any_other():

@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING, Any
 from dglop.common import JobReconciler
 from dglop.common.constants import POD
 from dglop.common.kueue.names import FLAVOR, WORKLOAD, WORKLOAD_PRIORITY
+from dglop.runtime.api import Resource
+from dglop.runtime.client import ClientConfig
 from dglop.runtime.crdinstall import install_crds
+from dglop.runtime.manager import Manager
 from dglop.runtime.settings import Settings
+from dglop.testing.memory import connect
 from dglop.testing.toyjob import ToyJob, ToyJobKind
 from test.envtest.kueue.world import QueueWorld
 from test.unit.testing.loose_crd import loose_crd
@@ -18,8 +22,12 @@ from test.unit.testing.loose_crd import loose_crd
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from dglop.runtime.client import Client
     from dglop.testing.memory import MemoryCluster
 
+CRD = Resource(
+    "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", namespaced=False
+)
 _KINDS = (FLAVOR, WORKLOAD, WORKLOAD_PRIORITY)
 
 
@@ -70,8 +78,12 @@ async def _make_flavor(cluster: MemoryCluster) -> None:
     await cluster.client.create(wire, resource=FLAVOR)
 
 
-def _manager(cluster: MemoryCluster) -> Any:
-    manager = cluster.manager(Settings(namespace="default", metrics_bind="0", health_bind="0"))
+def _manager(cluster: MemoryCluster, client: Client | None = None) -> Any:
+    settings = Settings(namespace="default", metrics_bind="0", health_bind="0")
+    manager = cluster.manager(settings)
+    if client is not None:
+        config = ClientConfig(host="http://memory")
+        manager = Manager(settings, name="test", client=client, config=config, clock=cluster.clock)
     manager.controller(ToyJob, JobReconciler(ToyJobKind(), kueue=True), concurrency=4)
     return manager
 
@@ -146,6 +158,44 @@ async def test_without_kueue_a_job_with_a_queue_waits_and_says_so_once(memory_cl
         await world.admit()
         await world.run_all(2)
         await world.until(lambda: world.is_true("Running"))
+
+
+async def test_a_job_that_runs_goes_on_when_kueue_is_taken_away(memory_cluster: MemoryCluster):
+    async with _running(memory_cluster) as world:
+        await world.queue()
+        await world.admit()
+        await world.run_all(2)
+        await world.until(lambda: world.is_true("Running"))
+    for kind in _KINDS:
+        await memory_cluster.client.delete(CRD, kind.group_resource)
+    # A client of its own, as of a new process: the other one remembers what was served.
+    async with await connect(memory_cluster.server) as fresh, _manager(memory_cluster, fresh) as manager:
+        late = _LateWorld(memory_cluster, manager, memory_cluster.client, "default")
+        await memory_cluster.advance(60)
+        assert len(late.pods()) == 2
+        assert late.is_true("Running")
+        assert len(late.events("ErrWorkloadCompose")) == 1
+
+
+async def test_a_job_at_rest_asks_the_server_for_nothing(memory_cluster: MemoryCluster):
+    async with _running(memory_cluster) as world:
+        default = {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": "usual"},
+        }
+        await memory_cluster.client.create({**default, "value": 3, "globalDefault": True})
+        await world.queue()
+        await world.admit()
+        await world.run_all(2)
+        await world.until(lambda: world.says("PodsReady")[0] == "True")
+        assert world.workload()["spec"]["priorityClassRef"]["name"] == "usual"
+        await memory_cluster.settle()
+        for labels in ({"look": "once"}, {"look": "again"}):
+            before = memory_cluster.server.requests
+            await world.client.patch(ToyJob, "g", "default", {"metadata": {"labels": labels}})
+            await memory_cluster.settle()
+            assert memory_cluster.server.requests - before == 1, "the test's own"
 
 
 class _LateWorld(_MemoryQueueWorld):

@@ -6,14 +6,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from dglop.common.actions import JobEvent
+from dglop.common.conditions import is_finished
 from dglop.common.constants import MANAGED_BY_MULTIKUEUE
 from dglop.common.gang.shell import PRIORITY_CLASS
 from dglop.common.kueue.decide import QueuePlan, QueueSeen, queue_plan
 from dglop.common.kueue.manifest import Priority, PriorityRef, prebuilt_name, priority_ref, queue_name
-from dglop.common.kueue.names import FLAVOR, WORKLOAD, WORKLOAD_PRIORITY
+from dglop.common.kueue.names import FLAVOR, WORKLOAD, WORKLOAD_PRIORITY, WorkloadCondition
 from dglop.common.kueue.podsetinfo import QueueAdmission
 from dglop.common.kueue.views import FlavorView, WorkloadView
 from dglop.common.kueue.writer import QueueWriter
+from dglop.common.reasons import ConditionType
 from dglop.common.starting import is_foreign
 from dglop.common.watching import WORKLOADS
 from dglop.errors import CacheNotSyncedError, NotFoundError, SchemaError
@@ -89,17 +91,25 @@ class QueueShell:
         )
 
     async def _priority(self, job: Any, present: Iterable[WorkloadView], ctx: Context) -> Priority | None:
-        """What the job's class is worth: asked for only where no Workload says it."""
-        if not queue_name(job) or prebuilt_name(job):
+        """What the job's class is worth: asked for only where a Workload is to say it and does not yet."""
+        if not queue_name(job) or prebuilt_name(job) or is_finished(job.status):
             return None
         try:
             wanted = priority_ref(job, self._kind)
         except SchemaError:
             return None
-        for workload in present:
-            if workload.spec.priority_class_ref.name == wanted.name and not workload.is_terminating:
-                return None
+        if any(_is_settled(each, wanted) for each in present if not each.is_terminating):
+            return None
         return await _value_of(wanted, ctx)
+
+
+def _is_settled(workload: WorkloadView, wanted: PriorityRef) -> bool:
+    """Whether its priority stays: it is the wanted one, or quota is reserved by it."""
+    ref = workload.spec.priority_class_ref
+    if workload.is_true(WorkloadCondition.QUOTA_RESERVED):
+        return True
+    # Where the job names none, the cluster's default may stand in the Workload.
+    return ref.name == wanted.name or (not wanted.name and ref.kind == PRIORITY_CLASS.kind)
 
 
 class _NoClassError(Exception):
@@ -128,7 +138,9 @@ def _unserved(job: Any, problem: str) -> QueuePlan:
     if not queue_name(job):
         return QueuePlan()
     note = f"it names queue {queue_name(job)}, but Kueue is not there: {problem}"
-    return QueuePlan(QueueAdmission(False, note), events=(_trouble(note),), again=True)
+    # What runs was let in once: it goes on, but nothing is made for it.
+    runs = job.status.start_time is not None and not job.status.is_true(ConditionType.SUSPENDED)
+    return QueuePlan(QueueAdmission(runs, note), events=(_trouble(note),), again=True)
 
 
 def _trouble(note: str) -> JobEvent:

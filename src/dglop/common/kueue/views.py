@@ -17,6 +17,13 @@ class Labelled(msgspec.Struct, frozen=True):
     name: str = ""
 
 
+class ClassRef(msgspec.Struct, frozen=True):
+    """The class that a Workload's priority comes from."""
+
+    name: str = ""
+    kind: str = ""
+
+
 class WorkloadMeta(msgspec.Struct, frozen=True, rename="camel"):
     """The part of the metadata that is read."""
 
@@ -33,7 +40,7 @@ class WorkloadSpec(msgspec.Struct, frozen=True, rename="camel"):
     """The part of the spec that is read."""
 
     queue_name: str = ""
-    priority_class_ref: Labelled = Labelled()
+    priority_class_ref: ClassRef = ClassRef()
     pod_sets: tuple[Labelled, ...] = ()
 
 
