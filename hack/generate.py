@@ -9,6 +9,8 @@ from typing import Any
 
 import yaml
 
+from dglop.common.gang.rights import GANG_RULES
+from dglop.common.kueue.rights import kueue_rules
 from dglop.dgljob.api import DGLJob
 from dglop.dgljob.rbac import MANAGER_RULES, OWN_RULES, people_roles
 from dglop.runtime.access import ACCESS_RULES
@@ -29,6 +31,9 @@ def generated() -> dict[Path, str]:
         "secure-metrics/role.yaml": role_manifest("metrics-auth-role", ACCESS_RULES),
         "namespaced/role.yaml": _role("manager-role", MANAGER_RULES),
     }
+    for component, rules in GANG_RULES.items():
+        manifests[f"components/{component}/role.yaml"] = role_manifest("gang-role", rules)
+    manifests["components/kueue/role.yaml"] = role_manifest("kueue-role", kueue_rules(DGLJob))
     for name, role in people_roles().items():
         manifests[f"rbac/{name.replace('-', '_')}.yaml"] = role
     return {CONFIG / path: _text(manifest) for path, manifest in manifests.items()}

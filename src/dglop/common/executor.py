@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from dglop.common.constants import LABEL_JOB_NAME, POD, SERVICE
+from dglop.common.gang.writer import GroupWriter
 from dglop.common.ignored import ignored_field
 from dglop.common.reasons import Reason
 from dglop.common.watching import SERVICES, ExpectationKey
@@ -46,6 +47,7 @@ class Report:
     ----------
         refused: the server's words about a child that it will never take.
         denied: the server's words about a child that it does not take now, as beyond a quota.
+        denied_as: the reason that goes with them.
         blocked: children whose names are taken by objects of others.
         remade: objects that were gone while pods waited for them.
         asked: whether the server was asked about one of those, so that it should not be asked at once again.
@@ -55,6 +57,7 @@ class Report:
     deleted: int = 0
     refused: str = ""
     denied: str = ""
+    denied_as: Reason = Reason.FAILED_CREATE_POD
     blocked: list[str] = field(default_factory=list)
     remade: list[str] = field(default_factory=list)
     asked: bool = False
@@ -68,7 +71,7 @@ class Report:
     def trouble(self) -> tuple[str, str] | None:
         """Reason and sentence of what keeps children from being created."""
         if self.denied:
-            return Reason.FAILED_CREATE_POD, self.denied
+            return self.denied_as, self.denied
         if self.blocked:
             return Reason.RESOURCE_EXISTS, "; ".join(self.blocked[:3])
         return None
@@ -94,18 +97,30 @@ class Executor:
     async def delete(self, plan: Plan) -> None:
         await _together(self._delete_pod, plan.delete_pods)
         await _together(self._delete_service, plan.delete_services)
+        groups = GroupWriter(self._client, self._job, self._expectations)
+        await _together(groups.delete, plan.delete_groups)
 
     async def create(self, plan: Plan) -> None:
-        """Objects, then Services, then pods; what comes first must be there before the next."""
+        """Objects, PodGroups, Services, pods; what comes first must be there before the next."""
         self._memory.begin(plan.status.attempt)
         self._memory.ignored.begin(plan.status.observed_spec_hash)
         await _together(self._create_object, plan.objects)
         if not plan.recheck:
             self.report.remade.clear()  # they were made for the first time
+        await self._write_groups(plan)
         await _together(self._create_service, plan.services)
         if self.report.is_stopped or self.report.blocked:
             return
         await _together(self._create_pod, plan.creates)
+
+    async def _write_groups(self, plan: Plan) -> None:
+        groups, report = GroupWriter(self._client, self._job, self._expectations), self.report
+        if plan.groups and not report.is_stopped:
+            await _together(groups.write, plan.groups)
+            report.refused, report.denied = groups.refused, groups.denied
+            report.denied_as = Reason.FAILED_CREATE_POD_GROUP
+            report.blocked += [groups.blocked] if groups.blocked else []
+            report.asked = report.asked or bool(groups.blocked)
 
     async def _create_pod(self, create: CreatePod) -> None:
         if self.report.is_stopped:

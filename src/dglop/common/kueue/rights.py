@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the operator must be allowed for Kueue's queues, beside what it may without."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dglop.common.gang.shell import PRIORITY_CLASS
+from dglop.common.kueue.names import FLAVOR, WORKLOAD, WORKLOAD_PRIORITY
+from dglop.runtime.api import Rule
+
+__all__ = ("kueue_rules",)
+
+
+def kueue_rules(*kinds: Any) -> tuple[Rule, ...]:
+    """The rights to keep Workloads, and to suspend and resume jobs of *kinds*, which the queue decides."""
+    return (
+        *(Rule.of(kind, "patch") for kind in kinds),
+        Rule.of(WORKLOAD, "create", "delete", "get", "list", "patch", "watch"),
+        Rule.of(WORKLOAD, "patch", subresource="status"),
+        Rule.of(FLAVOR, "get", "list", "watch"),
+        Rule.of(WORKLOAD_PRIORITY, "get"),
+        Rule.of(PRIORITY_CLASS, "get", "list"),
+    )
