@@ -38,7 +38,7 @@ class GangScheduler(ABC):
     queues: ClassVar[bool]
 
     def __init__(self, scheduler_name: str = "") -> None:
-        self.scheduler_name = scheduler_name or self.default_name
+        self.scheduler_name: str = scheduler_name or self.default_name
 
     def mark(self, pod: RawPod, group: str, role: str) -> None:
         """Put a pod into a group; a scheduler that the template names stays."""
@@ -68,9 +68,9 @@ class GangScheduler(ABC):
 class Volcano(GangScheduler):
     """Volcano. A group waits in its queue first; its pods are made when the queue has room for them."""
 
-    resource = Resource("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups")
-    default_name = "volcano"
-    queues = True
+    resource: ClassVar[Resource] = Resource("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups")
+    default_name: ClassVar[str] = "volcano"
+    queues: ClassVar[bool] = True
 
     def _mark(self, pod: RawPod, group: str, role: str) -> None:
         pod.annotations["scheduling.k8s.io/group-name"] = group
@@ -97,9 +97,9 @@ class Volcano(GangScheduler):
 class SchedulerPlugins(GangScheduler):
     """The coscheduling plugin of scheduler-plugins; it looks at the pods themselves, so they come at once."""
 
-    resource = Resource("scheduling.x-k8s.io", "v1alpha1", "PodGroup", "podgroups")
-    default_name = "scheduler-plugins-scheduler"
-    queues = False
+    resource: ClassVar[Resource] = Resource("scheduling.x-k8s.io", "v1alpha1", "PodGroup", "podgroups")
+    default_name: ClassVar[str] = "scheduler-plugins-scheduler"
+    queues: ClassVar[bool] = False
 
     def _mark(self, pod: RawPod, group: str, role: str) -> None:
         del role

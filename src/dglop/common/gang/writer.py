@@ -43,9 +43,9 @@ class GroupWriter:
         self._job = job
         self._expectations = expectations
         self._key = (job.uid, GROUPS)
-        self.refused = ""
-        self.denied = ""
-        self.blocked = ""
+        self.refused: str = ""
+        self.denied: str = ""
+        self.blocked: str = ""
 
     async def write(self, group: WriteGroup) -> None:
         """Make the group, or bring the one that is there up to the job."""
