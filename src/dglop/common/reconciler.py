@@ -29,11 +29,11 @@ from dglop.runtime.source import Owned
 
 if TYPE_CHECKING:
     from dglop.common.actions import Plan
-    from dglop.common.executor import Report
     from dglop.common.gang.schedulers import GangScheduler
     from dglop.common.kind import JobKind
     from dglop.common.kueue.decide import QueuePlan
     from dglop.common.memory import JobMemory
+    from dglop.common.report import Report
     from dglop.runtime.cache import Cached
     from dglop.runtime.context import Context
     from dglop.runtime.controller import Controller
@@ -134,7 +134,7 @@ class JobReconciler(Generic[JobT]):
         return Observed(
             pods=tuple(each.view(PodView) for each in ctx.owned(POD, job)),
             services=tuple(each.view(ServiceView) for each in ctx.owned(SERVICE, job)),
-            unsettled=unsettled_roles(self._known_expectations(), job.uid, roles),
+            unsettled=unsettled_roles(known, job.uid, roles),
             gang=await self._gang.observe(job, ctx, self.kind, known) if self._gang else None,
         )
 
@@ -189,8 +189,11 @@ class JobReconciler(Generic[JobT]):
         metrics = self._metrics
         if metrics is None:
             return
-        refused = bool(report.denied or report.refused)
-        metrics.pods(job.namespace, created=report.created, deleted=report.deleted, refused=int(refused))
+        refused = report.refused or (report.denied and report.denied_as is Reason.FAILED_CREATE_POD)
+        metrics.pods(
+            job.namespace, created=report.created, deleted=report.deleted, refused=int(bool(refused))
+        )
+        metrics.pod_groups(job.namespace, created=report.groups_created, deleted=report.groups_deleted)
         # A status write that conflicts is planned again, and must not be counted twice.
         ctx.on_written(lambda: metrics.jobs(made.counters, job.namespace))
 

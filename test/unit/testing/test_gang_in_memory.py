@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest_asyncio
 
 from dglop.common import JobReconciler
+from dglop.common.constants import POD
 from dglop.common.gang import SchedulerPlugins, Volcano
 from dglop.runtime.crdinstall import install_crds
 from dglop.runtime.settings import Settings
@@ -92,3 +93,59 @@ async def test_a_crd_that_comes_later_lets_the_job_go_on(memory_cluster: MemoryC
 
     await live(Volcano(), "one")
     await live(SchedulerPlugins(), "two")
+
+
+async def test_a_pod_that_is_denied_is_told_as_a_pod_where_its_group_was_just_made(
+    memory_cluster: MemoryCluster,
+):
+    memory_cluster.server.faults.add(403, "POST", POD, times=2)
+    async with _running(memory_cluster, SchedulerPlugins()) as world:
+        await world.submit(workers=1)
+        await world.until(lambda: (job := world.job()) and job.status.get("Running"))
+        assert world.job().status.get("Running").reason == "FailedCreatePod"
+        assert world.events("FailedCreatePodGroup") == []
+        assert _counted(world, "failed_pod_creations_total") == 1
+        assert _counted(world, "created_pod_groups_total") == 1
+
+
+async def test_a_job_that_runs_goes_on_when_its_group_may_not_be_changed(memory_cluster: MemoryCluster):
+    async with _running(memory_cluster, Volcano()) as world:
+        await _run(world)
+        memory_cluster.server.faults.add(422, "PATCH", world.kind)
+        await world.client.patch(ToyJob, "g", "default", _THREE)
+        await world.until(lambda: world.events("FailedCreatePodGroup"))
+        assert "PodGroup g stays as it is" in world.events("FailedCreatePodGroup")[0]["note"]
+        assert world.is_true("Running")
+        await memory_cluster.advance(5)
+        await world.until(lambda: world.groups()["g"]["spec"]["minMember"] == 3)
+        assert len(world.pods()) == 3
+
+
+async def test_a_group_that_goes_while_it_is_changed_is_made_anew(memory_cluster: MemoryCluster):
+    async with _running(memory_cluster, Volcano()) as world:
+        await _run(world)
+        memory_cluster.server.faults.add(404, "PATCH", world.kind)
+        await world.client.patch(ToyJob, "g", "default", _THREE)
+        await world.client.delete(world.kind, "g", "default")
+        await world.until(lambda: (seen := world.groups().get("g")) and seen["spec"]["minMember"] == 3)
+        assert world.events("FailedCreatePodGroup") == []
+        assert (_counted(world, "created_pod_groups_total"), _counted(world, "deleted_pod_groups_total")) == (
+            2,
+            0,
+        ), "it was another who deleted it"
+
+
+_THREE = {"spec": {"replicaSpecs": {"worker": {"replicas": 3}}}}
+
+
+async def _run(world: GangWorld) -> None:
+    await world.submit()
+    await world.group()
+    await world.set_phase("Inqueue")
+    await world.run_all(2)
+    await world.until(lambda: world.is_true("Running"))
+
+
+def _counted(world: GangWorld, name: str) -> float:
+    labels = {"job_namespace": "default", "framework": "TestJob"}
+    return world.manager.metrics.registry.get_sample_value(name, labels) or 0

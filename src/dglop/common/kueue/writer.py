@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from dglop.common.kueue.names import WORKLOAD
 from dglop.common.watching import WORKLOADS
-from dglop.errors import AlreadyExistsError, ApiConnectionError, ApiError, ConflictError, NotFoundError
+from dglop.common.writes import Writes
+from dglop.errors import AlreadyExistsError
 
 if TYPE_CHECKING:
     from dglop.common.kueue.decide import QueuePlan
@@ -26,7 +27,7 @@ class QueueWriter:
         self._ctx = ctx
         self._client = ctx.client
         self._job = job
-        self._expectations = expectations
+        self._writes = Writes(ctx.client, job.namespace, expectations)
         self._key = (job.uid, WORKLOADS)
 
     async def carry_out(self, made: QueuePlan) -> None:
@@ -59,27 +60,13 @@ class QueueWriter:
         self._job.metadata.generation = written["metadata"].get("generation", self._job.metadata.generation)
 
     async def _create(self, manifest: dict[str, Any]) -> None:
-        name = manifest["metadata"]["name"]
-        self._expectations.expect(self._key, creations=[name])
         try:
-            await self._client.create(manifest, resource=WORKLOAD)
+            await self._writes.create(self._key, manifest, resource=WORKLOAD)
         except AlreadyExistsError:
-            self._expectations.creation_failed(self._key, name)  # ours from before: the cache will show it
-        except ApiError as error:
-            if not (isinstance(error, ApiConnectionError) and error.sent) and error.status != 504:
-                self._expectations.creation_failed(self._key, name)
-            raise
+            return  # ours from before: the cache will show it
 
     async def _delete(self, doomed: WorkloadView) -> None:
-        self._expectations.expect(self._key, deletions=[doomed.metadata.uid])
-        try:
-            await self._client.delete(WORKLOAD, doomed.name, self._job.namespace, uid=doomed.metadata.uid)
-        except (NotFoundError, ConflictError):
-            self._expectations.deletion_failed(self._key, doomed.metadata.uid)
-        except ApiError as error:
-            if not (isinstance(error, ApiConnectionError) and error.sent) and error.status != 504:
-                self._expectations.deletion_failed(self._key, doomed.metadata.uid)
-            raise
+        await self._writes.delete(self._key, WORKLOAD, doomed.name, doomed.metadata.uid)
 
     async def _patch(
         self, workload: WorkloadView, body: dict[str, Any], subresource: str | None = None
