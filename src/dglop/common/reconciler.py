@@ -11,6 +11,7 @@ from dglop.common.conditions import Conditions, is_finished
 from dglop.common.constants import LABEL_JOB_NAME, POD, SERVICE
 from dglop.common.executor import Executor
 from dglop.common.gang.shell import GangShell
+from dglop.common.kind import JobKind
 from dglop.common.kueue.shell import QueueShell
 from dglop.common.memory import Memories
 from dglop.common.metrics import JobMetrics
@@ -30,7 +31,6 @@ from dglop.runtime.source import Owned
 if TYPE_CHECKING:
     from dglop.common.actions import Plan
     from dglop.common.gang.schedulers import GangScheduler
-    from dglop.common.kind import JobKind
     from dglop.common.kueue.decide import QueuePlan
     from dglop.common.memory import JobMemory
     from dglop.common.report import Report
@@ -51,6 +51,8 @@ class JobReconciler(Generic[JobT]):
 
     Expected flow: plan from the cache; deletes, then creates; the controller writes the status that the plan
     made, once, and sends its events after it.
+    With *gang* pods are scheduled in groups, and with *kueue* jobs wait in queues. Raises ConfigError where
+    *gang* meets a kind that has `phases` and does not say in `pod_groups` which of its types run together.
     Guarantees: no decision that a crash could lose rests in memory; for a replica type whose last writes the
     cache does not show, nothing is created or deleted.
     """
@@ -58,6 +60,11 @@ class JobReconciler(Generic[JobT]):
     def __init__(
         self, kind: JobKind[JobT], *, gang: GangScheduler | None = None, kueue: bool = False
     ) -> None:
+        if gang and _lacks_groups(kind):
+            raise ConfigError(
+                f"{type(kind).__name__} has phases, so a group of all its replica types would wait for ever: "
+                "say in its pod_groups which of them run at the same time"
+            )
         self.kind = kind
         self._queue = QueueShell(kind) if kueue else None
         self._gang = GangShell(gang) if gang else None
@@ -243,6 +250,11 @@ class JobReconciler(Generic[JobT]):
         if self._expectations is None:
             raise ConfigError("JobReconciler is not set up: pass it to Manager.controller")
         return self._expectations
+
+
+def _lacks_groups(kind: JobKind[Any]) -> bool:
+    own = type(kind)
+    return own.phases is not JobKind.phases and own.pod_groups is JobKind.pod_groups
 
 
 def _sooner(turn: Result | None, wait: timedelta) -> Result:

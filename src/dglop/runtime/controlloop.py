@@ -10,7 +10,7 @@ from dglop.errors import CacheNotSyncedError, ConfigError
 from dglop.runtime.api import resource_of
 from dglop.runtime.enqueue import EnqueueHandler
 from dglop.runtime.environment import HOME
-from dglop.runtime.late import OptionalKinds
+from dglop.runtime.late import OptionalKinds, check_optional
 from dglop.runtime.predicate import all_of
 from dglop.runtime.queue import WorkQueue
 from dglop.runtime.source import Channel, Watch
@@ -126,11 +126,15 @@ class ControlLoop(Generic[K]):
         return (HOME,)
 
     def watch(self, source: Source) -> None:
-        """Reconcile whom a Watch's handler names, who is pushed into a Channel, or whom a function finds."""
+        """Reconcile whom a Watch's handler names, who is pushed into a Channel, or whom a function finds.
+
+        Raises ConfigError for an optional kind that is not of the Manager's own cluster alone.
+        """
         if isinstance(source, Channel):
             self._channels.append(source)
             source.connect(self.queue.add)
         elif isinstance(source, Watch):
+            check_optional(source, self.name, self.clusters)
             for cluster in self._clusters_of(source):
                 self._limit(cluster, source.kind, source.labels, metadata_only=source.metadata_only)
             (self._optional if source.optional else self._watches).append(source)

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from dglop.errors import ApiError, CacheNotSyncedError, NoKindMatchError
+from dglop.errors import ApiError, CacheNotSyncedError, ConfigError, NoKindMatchError
 from dglop.runtime.api import resource_of
 from dglop.runtime.environment import HOME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from dglop.runtime.api import Kind
     from dglop.runtime.environment import Environment
+    from dglop.runtime.source import Watch
 
-__all__ = ("OptionalKinds",)
+__all__ = ("OptionalKinds", "check_optional")
 
 ASK_AGAIN_SECONDS: Final = 30.0
 SOON_SECONDS: Final = 1.0
@@ -78,3 +79,13 @@ class OptionalKinds:
             self._started.append(kind)
             self._start(kind)
         return problem
+
+
+def check_optional(watch: Watch, controller: str, clusters: Collection[str]) -> None:
+    """Raise ConfigError for an optional kind that is not of the Manager's own cluster alone."""
+    elsewhere = watch.cluster is not None or watch.informer is not None or set(clusters) != {HOME}
+    if watch.optional and elsewhere:
+        raise ConfigError(
+            f"controller {controller} cannot watch {resource_of(watch.kind).group_resource} as optional: "
+            "only a kind of the Manager's own cluster may come later, and has no informer chosen for it"
+        )

@@ -75,7 +75,8 @@ class Watch:
         cluster: the one to look in. Without it, that is where the controller's own objects are, if in several
             clusters then each, and a request is about the cluster that the event came from. With it, a
             request is about the cluster that it names itself, which by default is the Manager's own.
-        optional: the Manager's own cluster may not know the kind; it is watched from when that does.
+        optional: the Manager's own cluster may not know the kind; it is watched from when that does. Not
+            with a cluster, or an informer of one's own.
         informer: chooses another informer of the kind than the cache's first, such as one with a selector.
     """
 

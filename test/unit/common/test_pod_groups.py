@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from dglop.common import Gate, SchedulingPolicy
+from dglop.common import Gate, JobReconciler, SchedulingPolicy
 from dglop.common.gang import Gang, Group, SchedulerPlugins, Volcano, gang_scheduler
 from dglop.common.plan import plan
 from dglop.errors import ConfigError
@@ -259,3 +259,18 @@ def test_a_scheduler_is_chosen_by_its_name():
     assert gang_scheduler("scheduler-plugins").scheduler_name == "scheduler-plugins-scheduler"
     with pytest.raises(ConfigError, match="none, volcano, scheduler-plugins"):
         gang_scheduler("slurm")
+
+
+def test_a_kind_whose_replica_types_start_late_has_to_say_which_run_together():
+    class Late(ToyJobKind):
+        def phases(self, job, observed):
+            return {}
+
+    class Told(Late):
+        def pod_groups(self, job):
+            return (Group(("worker",)),)
+
+    JobReconciler(Late())
+    JobReconciler(Told(), gang=Volcano())
+    with pytest.raises(ConfigError, match="Late has phases"):
+        JobReconciler(Late(), gang=Volcano())

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
-from dglop.errors import CacheNotSyncedError, ServerError
+import pytest
+
+from dglop.errors import CacheNotSyncedError, ConfigError, ServerError
 from dglop.runtime.api import CustomResource, Spec, Status, owner_reference
-from dglop.runtime.source import Owned
+from dglop.runtime.handler import for_object
+from dglop.runtime.source import Owned, Watch
 from dglop.testing.memory import MemoryCluster
 
 
@@ -15,6 +18,10 @@ class Boss(CustomResource[Spec, Status], group="example.dev", version="v1"):
 
 class Minion(CustomResource[Spec, Status], group="example.dev", version="v1"):
     """Is owned."""
+
+
+async def _never(boss, ctx):
+    raise AssertionError("nobody is reconciled here")
 
 
 class Life:
@@ -95,3 +102,19 @@ async def test_rights_to_read_it_are_asked_for_like_any_other():
     async with MemoryCluster() as cluster:
         rules = Life(cluster).manager.rules()
         assert any("minions" in rule.resources and "watch" in rule.verbs for rule in rules)
+
+
+async def test_one_of_another_cluster_or_with_an_informer_of_its_own_is_refused():
+    async with MemoryCluster() as cluster, MemoryCluster() as other:
+        manager = cluster.manager()
+        west = manager.cluster("west", client=other.client)
+        elsewhere = Watch(Minion, for_object, cluster=west, optional=True)
+        chosen = Watch(Minion, for_object, informer=lambda cache: cache.informer(Minion), optional=True)
+        with pytest.raises(ConfigError, match=r"minions\.example\.dev as optional"):
+            manager.controller(Boss, _never, watches=[elsewhere], name="one")
+        with pytest.raises(ConfigError, match=r"minions\.example\.dev as optional"):
+            manager.controller(Boss, _never, watches=[chosen], name="two")
+        with pytest.raises(ConfigError, match="own cluster"):
+            manager.controller(
+                Boss, _never, owns=[Owned(Minion, optional=True)], name="three", clusters=[west]
+            )

@@ -14,7 +14,7 @@ from dglop.runtime.client import ClientConfig
 from dglop.runtime.crdinstall import install_crds
 from dglop.runtime.manager import Manager
 from dglop.runtime.settings import Settings
-from dglop.testing.memory import connect
+from dglop.testing.memory import MemoryCluster, connect
 from dglop.testing.toyjob import ToyJob, ToyJobKind
 from test.envtest.kueue.world import QueueWorld
 from test.unit.testing.loose_crd import loose_crd
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from dglop.runtime.client import Client
-    from dglop.testing.memory import MemoryCluster
 
 CRD = Resource(
     "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", namespaced=False
@@ -78,13 +77,13 @@ async def _make_flavor(cluster: MemoryCluster) -> None:
     await cluster.client.create(wire, resource=FLAVOR)
 
 
-def _manager(cluster: MemoryCluster, client: Client | None = None) -> Any:
+def _manager(cluster: MemoryCluster, client: Client | None = None, *, kueue: bool = True) -> Any:
     settings = Settings(namespace="default", metrics_bind="0", health_bind="0")
     manager = cluster.manager(settings)
     if client is not None:
         config = ClientConfig(host="http://memory")
         manager = Manager(settings, name="test", client=client, config=config, clock=cluster.clock)
-    manager.controller(ToyJob, JobReconciler(ToyJobKind(), kueue=True), concurrency=4)
+    manager.controller(ToyJob, JobReconciler(ToyJobKind(), kueue=kueue), concurrency=4)
     return manager
 
 
@@ -226,3 +225,21 @@ async def _evict_by_hand(cluster: MemoryCluster, name: str, admission: dict[str,
     conditions = [*listed, {"type": "Evicted", "status": "True", **said}]
     body = {"status": {"conditions": conditions, "admission": admission}}
     await cluster.client.patch(WORKLOAD, name, "default", body, subresource="status")
+
+
+async def test_a_job_without_a_queue_costs_no_request_more_than_without_kueue():
+    async def cost(**options: Any) -> int:
+        async with MemoryCluster() as cluster:
+            crds = [loose_crd(each) for each in _KINDS]
+            await install_crds(cluster.client, [ToyJob], cluster.clock, manifests=crds)
+            async with _manager(cluster, **options) as manager:
+                world = _MemoryQueueWorld(cluster, manager, cluster.client, "default")
+                await cluster.settle()
+                before = cluster.server.requests
+                await world.queue(labels={})
+                await world.run_all(2)
+                await world.finish()
+                await cluster.settle()
+                return cluster.server.requests - before
+
+    assert await cost() == await cost(kueue=False)

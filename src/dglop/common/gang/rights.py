@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from dglop.common.constants import PRIORITY_CLASS
 from dglop.common.gang.schedulers import SchedulerPlugins, Volcano
-from dglop.common.gang.shell import PRIORITY_CLASS
 from dglop.runtime.api import Rule
 
 if TYPE_CHECKING:

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from dglop.common.constants import PRIORITY_CLASS
 from dglop.common.gang.seen import Gang, GroupView
 from dglop.common.gang.settle import priority_classes
 from dglop.common.watching import GROUPS
 from dglop.errors import CacheNotSyncedError, NotFoundError, SchemaError
-from dglop.runtime.api.resource import Resource
 from dglop.runtime.source import Owned
 
 if TYPE_CHECKING:
@@ -20,11 +20,7 @@ if TYPE_CHECKING:
     from dglop.runtime.controller import Controller
     from dglop.runtime.expectations import Expectations
 
-__all__ = ("PRIORITY_CLASS", "GangShell")
-
-PRIORITY_CLASS: Final = Resource(
-    "scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", namespaced=False
-)
+__all__ = ("GangShell",)
 
 
 class GangShell:

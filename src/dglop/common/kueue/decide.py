@@ -40,7 +40,7 @@ class QueueSeen:
     Attributes
     ----------
         workloads: those that the job controls, and the one that its label names.
-        flavors: every ResourceFlavor, by name.
+        flavors: every ResourceFlavor, by name; none where no Workload is admitted.
         priority: what the job's priority class is worth, where a Workload has to say it.
         is_settled: whether the cache shows the job's own last writes of Workloads.
     """
@@ -93,13 +93,13 @@ def queue_plan(
     given. *is_remote* is a job that another cluster runs, of which only status and quota are here.
     Raises SchemaError for a spec that no pod can be built from: such a job never enters a queue.
     """
-    draft = Draft.of(job, observed, now, kind)
     present = [each for each in seen.workloads if not each.is_terminating]
     reserved = [each for each in present if _has_quota(each) and not _is_over(each)]
     if not queue_name(job) and not reserved:
         return QueuePlan(delete=tuple(each for each in present if not _is_over(each)))
     if is_finished(job.status):
         return _finished(job, present, now)
+    draft = Draft.of(job, observed, now, kind)
     turn = _Turn(draft, seen, is_idle=_is_idle(job, observed, is_remote=is_remote), is_remote=is_remote)
     return turn.decide(present)
 

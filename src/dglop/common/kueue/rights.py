@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dglop.common.gang.shell import PRIORITY_CLASS
+from dglop.common.constants import PRIORITY_CLASS
 from dglop.common.kueue.names import FLAVOR, WORKLOAD, WORKLOAD_PRIORITY
 from dglop.runtime.api import Rule
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dglop.common.actions import JobEvent
 from dglop.common.conditions import is_finished
-from dglop.common.constants import MANAGED_BY_MULTIKUEUE
-from dglop.common.gang.shell import PRIORITY_CLASS
+from dglop.common.constants import MANAGED_BY_MULTIKUEUE, PRIORITY_CLASS
 from dglop.common.kueue.decide import QueuePlan, QueueSeen, queue_plan
 from dglop.common.kueue.manifest import Priority, PriorityRef, prebuilt_name, priority_ref, queue_name
 from dglop.common.kueue.names import FLAVOR, WORKLOAD, WORKLOAD_PRIORITY, WorkloadCondition
@@ -81,14 +80,11 @@ class QueueShell:
         found = ctx.cached(WORKLOAD, prebuilt, job.namespace) if prebuilt else None
         if found is not None:
             workloads[found.uid] = found.view(WorkloadView)
-        flavors = (each.view(FlavorView) for each in ctx.cache.list(FLAVOR))
         present = tuple(workloads.values())
-        return QueueSeen(
-            present,
-            {each.metadata.name: each for each in flavors},
-            await self._priority(job, present, ctx),
-            expectations.satisfied((job.uid, WORKLOADS)),
-        )
+        settled = expectations.satisfied((job.uid, WORKLOADS))
+        # Nothing is made of a priority before the last writes are seen.
+        priority = await self._priority(job, present, ctx) if settled else None
+        return QueueSeen(present, _flavors(present, ctx), priority, settled)
 
     async def _priority(self, job: Any, present: Iterable[WorkloadView], ctx: Context) -> Priority | None:
         """What the job's class is worth: asked for only where a Workload is to say it and does not yet."""
@@ -101,6 +97,14 @@ class QueueShell:
         if any(_is_settled(each, wanted) for each in present if not each.is_terminating):
             return None
         return await _value_of(wanted, ctx)
+
+
+def _flavors(present: Iterable[WorkloadView], ctx: Context) -> dict[str, FlavorView]:
+    """All of them by name, where a Workload may name some."""
+    if not any(each.is_true(WorkloadCondition.ADMITTED) for each in present):
+        return {}
+    views = (each.view(FlavorView) for each in ctx.cache.list(FLAVOR))
+    return {each.metadata.name: each for each in views}
 
 
 def _is_settled(workload: WorkloadView, wanted: PriorityRef) -> bool:
