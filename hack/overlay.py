@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""config/default with components named in it, as its comments tell people to do."""
+"""An overlay of config/ with components named in it, as its comments tell people to do."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ __all__ = ("overlay_with",)
 _CONFIG = Path(__file__).resolve().parent.parent / "config"
 
 
-def overlay_with(folder: Path, *components: str) -> Path:
+def overlay_with(folder: Path, *components: str, overlay: str = "default") -> Path:
     """
-    A copy of config/ in *folder* whose default overlay has these of config/components; its path.
+    A copy of config/ in *folder* whose *overlay* has these of config/components; the overlay's path.
 
-    Raises ValueError for one that the comments in config/default do not name.
+    Raises ValueError for one that the comments there do not name.
     """
     copied = folder / "config"
     shutil.copytree(_CONFIG, copied)
-    overlay = copied / "default"
-    text = (overlay / "kustomization.yaml").read_text().replace("# components:\n", "components:\n", 1)
+    chosen = copied / overlay / "kustomization.yaml"
+    text = chosen.read_text().replace("# components:\n", "components:\n", 1)
     for component in components:
         line = f"#  - ../components/{component}\n"
         if line not in text:
-            raise ValueError(f"config/default/kustomization.yaml says nothing of components/{component}")
+            raise ValueError(f"config/{overlay}/kustomization.yaml says nothing of components/{component}")
         text = text.replace(line, line.removeprefix("#"))
-    (overlay / "kustomization.yaml").write_text(text)
-    return overlay
+    chosen.write_text(text)
+    return chosen.parent

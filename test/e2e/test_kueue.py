@@ -28,7 +28,14 @@ pytestmark = pytest.mark.needs_local
 
 _API = "kueue.x-k8s.io/v1beta2"
 _LABELS = "app.kubernetes.io/name=kueue"
-_KINDS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations", "crd", "clusterrolebindings")
+_KINDS = (
+    "mutatingwebhookconfigurations",
+    "validatingwebhookconfigurations",
+    "crd",
+    "clusterrolebindings",
+    "clusterroles",
+)
+_OURS = ("kueue-role", "kueue-cluster-role"), ("kueue-rolebinding", "kueue-cluster-rolebinding")
 
 
 @asynccontextmanager
@@ -50,13 +57,22 @@ def queueing(stack: Stack, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFa
             hack_stack.install(stack, str(overlay_with(folder, "kueue")))
             yield
         finally:
-            hack_stack.install(stack)
-            for kind, name in (("clusterrole", "kueue-role"), ("clusterrolebinding", "kueue-rolebinding")):
-                kubectl.run("delete", kind, f"dglop-{name}", "--ignore-not-found")
-            for kind in _KINDS:
-                kubectl.run("delete", kind, "-l", _LABELS)
-            kubectl.run("delete", "namespace", "kueue-system", "--wait=false")
-            runner.run(running.__aexit__(None, None, None))
+            try:
+                _take_away(stack, kubectl)
+            finally:
+                runner.run(running.__aexit__(None, None, None))
+
+
+def _take_away(stack: Stack, kubectl: Kubectl) -> None:
+    """The operator as it was, and nothing of Kueue; it runs still, since it converts what is deleted."""
+    hack_stack.install(stack)
+    for kind, names in zip(("clusterrole", "clusterrolebinding"), _OURS, strict=True):
+        for name in names:
+            kubectl.run("delete", kind, f"dglop-{name}", "--ignore-not-found")
+    for kind in _KINDS:
+        kubectl.run("delete", kind, "-l", _LABELS)
+    kubectl.run("delete", "rolebindings", "-n", "kube-system", "-l", _LABELS)
+    kubectl.run("delete", "namespace", "kueue-system", "--wait=false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +83,7 @@ class Queued:
     kubectl: Kubectl
 
     def submit(self, name: str, *, seconds: int, priority: str = "") -> None:
-        job = self.jobs.stand_in(name, seconds, storage={"type": "PVC", "claimName": "parts"})
+        job = self.jobs.stand_in(name, seconds, storage={"type": "PVC", "claimName": name})
         labels = {"kueue.x-k8s.io/queue-name": "q"}
         job["metadata"]["labels"] = {
             **labels,
@@ -76,14 +92,15 @@ class Queued:
         for spec in job["spec"]["dglReplicaSpecs"].values():
             container = spec["template"]["spec"]["containers"][0]
             container["resources"] = {"requests": {"cpu": "100m", "memory": "32Mi"}}
-        self.jobs.submit(job)
+        self.jobs.submit(self.jobs.claim(name), job)  # a claim for each: two jobs' parts are two sets
 
     def until_suspended(self, name: str) -> None:
         def is_so() -> bool:
             job = self.jobs.get(name) or {}
             held = condition(job, "Suspended") or {}
             pods = self.kubectl.list("pods", self.jobs.namespace, f"training.kubeflow.org/job-name={name}")
-            return held.get("status") == "True" and job["spec"]["runPolicy"]["suspend"] is True and not pods
+            stated = job.get("spec", {}).get("runPolicy", {}).get("suspend")
+            return held.get("status") == "True" and stated is True and not pods
 
         self.kubectl.until(f"dgljob {name} is suspended and has no pods", is_so)
 
@@ -105,7 +122,7 @@ def queued(queueing: None, kubectl: Kubectl, jobs: Jobs, namespace: str) -> Iter
         _object("LocalQueue", "q", namespace, spec={"clusterQueue": namespace}),
         _object("WorkloadPriorityClass", f"{namespace}-high", value=1000),
     ]
-    kubectl.apply(*wanted, jobs.claim("parts"))
+    kubectl.apply(*wanted)
     yield Queued(jobs, kubectl)
     kubectl.run("delete", "dgljobs", "--all", "-n", namespace, "--wait")
     for each in reversed(wanted):
@@ -127,6 +144,15 @@ def test_the_second_job_trains_when_the_first_one_is_done(queued: Queued, jobs: 
     assert pod["spec"]["nodeSelector"] == {"kubernetes.io/os": "linux"}
     jobs.enough("one")
     jobs.until_phase("one", "Completed")
+    jobs.until_phase("two", "Completed")
+
+
+def test_a_job_that_is_deleted_gives_its_quota_back(queued: Queued, kubectl: Kubectl, jobs: Jobs) -> None:
+    queued.submit("one", seconds=600)
+    jobs.until_phase("one", "Training")
+    queued.submit("two", seconds=1)
+    queued.until_suspended("two")
+    kubectl.delete("dgljob", "one", jobs.namespace)
     jobs.until_phase("two", "Completed")
 
 

@@ -22,16 +22,22 @@ if TYPE_CHECKING:
     from dglop.runtime.client import Client
     from dglop.testing.envtest import Envtest
 
-__all__ = ("operator_with",)
+__all__ = ("OVERLAYS", "operator_with")
 
 _RIGHTS = {"Namespace", "ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"}
 
 
-def _manifests(component: str, folder: Path) -> list[dict[str, Any]]:
+OVERLAYS = ("default", "namespaced")
+
+
+def _manifests(component: str, folder: Path, overlay: str, namespace: str) -> list[dict[str, Any]]:
+    """Those of the overlay with the component; config/namespaced is put into *namespace*."""
     kubectl = Path(os.environ["KUBEBUILDER_ASSETS"]) / "kubectl"
-    command = [str(kubectl), "kustomize", str(overlay_with(folder, component))]
+    components = (component, "in-one-namespace") if overlay == "namespaced" else (component,)
+    command = [str(kubectl), "kustomize", str(overlay_with(folder, *components, overlay=overlay))]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return [each for each in yaml.safe_load_all(done.stdout) if each]
+    text = done.stdout.replace("dglop-jobs", namespace)
+    return [each for each in yaml.safe_load_all(text) if each]
 
 
 def _flags(manifests: list[dict[str, Any]]) -> list[str]:
@@ -43,10 +49,16 @@ def _flags(manifests: list[dict[str, Any]]) -> list[str]:
 
 @contextlib.asynccontextmanager
 async def operator_with(
-    component: str, server: Envtest, client: Client, folder: Path, *, namespace: str
+    component: str,
+    server: Envtest,
+    client: Client,
+    folder: Path,
+    *,
+    namespace: str,
+    overlay: str = "default",
 ) -> AsyncIterator[list[str]]:
     """It looks after *namespace* inside the block; gives its flags."""
-    manifests = _manifests(component, folder)
+    manifests = _manifests(component, folder, overlay, namespace)
     for manifest in manifests:
         if manifest["kind"] in _RIGHTS:
             await client.apply(manifest)
@@ -54,7 +66,7 @@ async def operator_with(
     path = f"/api/v1/namespaces/{account['namespace']}/serviceaccounts/{account['name']}/token"
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
     answer = json.loads(await client.raw("POST", path, body=json.dumps(body).encode()))
-    kubeconfig = server.kubeconfig_for(answer["status"]["token"], component)
+    kubeconfig = server.kubeconfig_for(answer["status"]["token"], f"{component}-{overlay}")
     flags = _flags(manifests)
     command = [sys.executable, "-m", "dglop", "operator", f"--kubeconfig={kubeconfig}", *flags]
     command += [f"--namespace={namespace}", f"--leader-election-namespace={account['namespace']}"]

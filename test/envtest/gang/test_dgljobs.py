@@ -15,7 +15,7 @@ from dglop.runtime.crdinstall import install_crds
 from dglop.testing.builders import pod_template
 from hack.crds import SCHEDULER_PLUGINS, VOLCANO, crds_of
 from test.envtest.kubelet import Kubelet
-from test.envtest.shipped import operator_with
+from test.envtest.shipped import OVERLAYS, operator_with
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,9 +57,10 @@ async def _schedule(client: Client, kind: Resource, namespace: str, seen: set[st
         await asyncio.sleep(0.05)
 
 
+@pytest.mark.parametrize("overlay", OVERLAYS)
 @pytest.mark.parametrize("component", list(_SCHEDULERS))
 async def test_a_dgljob_partitions_in_one_group_and_trains_in_another(
-    server: Envtest, client: Client, namespace: str, tmp_path: Path, component: str
+    server: Envtest, client: Client, namespace: str, tmp_path: Path, *, component: str, overlay: str
 ):
     scheduler, source = _SCHEDULERS[component]
     await install_crds(client, [], SystemClock(), manifests=crds_of(source, print))
@@ -68,7 +69,7 @@ async def test_a_dgljob_partitions_in_one_group_and_trains_in_another(
         made = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}}
         await client.apply({**made, "value": value})
     async with (
-        operator_with(component, server, client, tmp_path, namespace=namespace) as flags,
+        operator_with(component, server, client, tmp_path, namespace=namespace, overlay=overlay) as flags,
         kubelet.at_work(),
         asyncio.timeout(_SECONDS),
     ):

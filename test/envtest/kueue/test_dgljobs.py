@@ -6,13 +6,15 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from dglop.common.constants import POD
 from dglop.common.kueue.names import LABEL_QUEUE, WORKLOAD
 from dglop.dgljob import DGLJob
 from test.envtest.conftest import install_crds
 from test.envtest.kubelet import Kubelet
 from test.envtest.kueue.world import asking
-from test.envtest.shipped import operator_with
+from test.envtest.shipped import OVERLAYS, operator_with
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,13 +48,14 @@ async def _until(client: Client, namespace: str, condition: str) -> dict[str, An
         await asyncio.sleep(0.1)
 
 
+@pytest.mark.parametrize("overlay", OVERLAYS)
 async def test_a_dgljob_is_let_in_with_all_its_pods_and_gives_back_what_has_partitioned(
-    server: Envtest, client: Client, namespace: str, queues: Queues, tmp_path: Path
+    server: Envtest, client: Client, namespace: str, queues: Queues, tmp_path: Path, *, overlay: str
 ):
     await install_crds(server)
     kubelet = Kubelet(client, namespace)
     async with (
-        operator_with("kueue", server, client, tmp_path, namespace=namespace) as flags,
+        operator_with("kueue", server, client, tmp_path, namespace=namespace, overlay=overlay) as flags,
         kubelet.at_work(),
         asyncio.timeout(_SECONDS),
     ):

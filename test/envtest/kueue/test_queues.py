@@ -164,6 +164,23 @@ async def test_a_workload_that_was_made_beforehand_becomes_the_jobs_own(world: Q
     assert len(world.workloads()) == 1
 
 
+async def test_a_job_that_is_deleted_needs_nobody_to_give_its_quota_back(world: QueueWorld, queues: Queues):
+    """No finalizer is on its Workload, so it goes with the job: if that is forced, if no operator runs."""
+    made = await world.queue("one")
+    await run(world, "one")
+    held = world.workload("one")["metadata"]
+    assert "finalizers" not in held
+    (owner,) = held["ownerReferences"]
+    assert (owner["uid"], owner["controller"]) == (made.uid, True)
+    await world.queue("two")
+    await world.until(lambda: world.is_suspended("two") and world.says("QuotaReserved", "two")[0] == "False")
+    await world.client.delete(ToyJob, "one", world.namespace, grace_seconds=0)
+    for name in list(world.pods("one")):
+        await world.client.delete(POD, name, world.namespace, grace_seconds=0)
+    await world.client.delete(WORKLOAD, held["name"], world.namespace)  # as the garbage collector does
+    await run(world, "two")
+
+
 async def test_a_job_without_a_queue_is_none_of_kueues_business(world: QueueWorld, queues: Queues):
     await world.queue(labels={})
     await run(world)

@@ -80,8 +80,13 @@ def test_the_program_and_the_crds_are_of_one_version():
 
 
 @pytest.mark.parametrize("component", ["volcano", "scheduler-plugins", "kueue"])
-def test_a_component_is_named_in_the_overlay_as_its_comments_say(tmp_path: Path, component: str):
-    kustomization = yaml.safe_load((overlay_with(tmp_path, component) / "kustomization.yaml").read_text())
+@pytest.mark.parametrize("overlay", ["default", "namespaced"])
+def test_a_component_is_named_in_the_overlay_as_its_comments_say(
+    tmp_path: Path, component: str, overlay: str
+):
+    kustomization = yaml.safe_load(
+        (overlay_with(tmp_path, component, overlay=overlay) / "kustomization.yaml").read_text()
+    )
     assert kustomization["components"] == [f"../components/{component}"]
 
 

@@ -12,14 +12,14 @@ from dglop.runtime.api import Rule
 if TYPE_CHECKING:
     from dglop.common.gang.schedulers import GangScheduler
 
-__all__ = ("GANG_RULES", "gang_rules")
+__all__ = ("GANG_CLUSTER_RULES", "GANG_RULES", "gang_rules")
 
 _VERBS = ("create", "delete", "get", "list", "patch", "watch")
 
 
 def gang_rules(scheduler: type[GangScheduler]) -> tuple[Rule, ...]:
-    """The rights for one scheduler's groups, and to look up what a PriorityClass is worth."""
-    return (Rule.of(scheduler.resource, *_VERBS), Rule.of(PRIORITY_CLASS, "get"))
+    """The rights to one scheduler's groups, in the namespaces of the jobs."""
+    return (Rule.of(scheduler.resource, *_VERBS),)
 
 
 GANG_RULES: Final = {
@@ -27,3 +27,6 @@ GANG_RULES: Final = {
     "scheduler-plugins": gang_rules(SchedulerPlugins),
 }
 """By the name that the operator's flag gives a scheduler."""
+
+GANG_CLUSTER_RULES: Final = (Rule.of(PRIORITY_CLASS, "get"),)
+"""To look up what a PriorityClass is worth, which is in no namespace."""

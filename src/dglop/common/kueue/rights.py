@@ -3,22 +3,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from dglop.common.constants import PRIORITY_CLASS
 from dglop.common.kueue.names import FLAVOR, WORKLOAD, WORKLOAD_PRIORITY
 from dglop.runtime.api import Rule
 
-__all__ = ("kueue_rules",)
+__all__ = ("KUEUE_CLUSTER_RULES", "kueue_rules")
 
 
 def kueue_rules(*kinds: Any) -> tuple[Rule, ...]:
-    """The rights to keep Workloads, and to suspend and resume jobs of *kinds*, which the queue decides."""
+    """The rights, where the jobs are, to keep Workloads and to suspend and resume jobs of *kinds*."""
     return (
         *(Rule.of(kind, "patch") for kind in kinds),
         Rule.of(WORKLOAD, "create", "delete", "get", "list", "patch", "watch"),
         Rule.of(WORKLOAD, "patch", subresource="status"),
-        Rule.of(FLAVOR, "get", "list", "watch"),
-        Rule.of(WORKLOAD_PRIORITY, "get"),
-        Rule.of(PRIORITY_CLASS, "get", "list"),
     )
+
+
+KUEUE_CLUSTER_RULES: Final = (
+    Rule.of(FLAVOR, "get", "list", "watch"),
+    Rule.of(WORKLOAD_PRIORITY, "get"),
+    Rule.of(PRIORITY_CLASS, "get", "list"),
+)
+"""To know flavors and what classes are worth, which are in no namespace."""
