@@ -11,7 +11,8 @@ import pytest
 from dglop.common.constants import POD
 from dglop.common.kueue.names import LABEL_QUEUE, WORKLOAD
 from dglop.dgljob import DGLJob
-from test.envtest.conftest import install_crds
+from dglop.runtime.clock import SystemClock
+from dglop.runtime.crdinstall import install_crds
 from test.envtest.kubelet import Kubelet
 from test.envtest.kueue.world import asking
 from test.envtest.shipped import OVERLAYS, operator_with
@@ -52,7 +53,7 @@ async def _until(client: Client, namespace: str, condition: str) -> dict[str, An
 async def test_a_dgljob_is_let_in_with_all_its_pods_and_gives_back_what_has_partitioned(
     server: Envtest, client: Client, namespace: str, queues: Queues, tmp_path: Path, *, overlay: str
 ):
-    await install_crds(server)
+    await install_crds(client, [DGLJob], SystemClock())
     kubelet = Kubelet(client, namespace)
     async with (
         operator_with("kueue", server, client, tmp_path, namespace=namespace, overlay=overlay) as flags,
