@@ -89,7 +89,7 @@ def bring_up(report: Report) -> Stack:
     )
     with report.step("operator") as step:
         install(stack)
-        step.note(_standing(stack))
+        step.note(standing(stack))
     return stack
 
 
@@ -125,7 +125,7 @@ def install(stack: Stack, overlay: str = "config/default") -> None:
         raise RuntimeError(f"the operator did not get ready: {error}\n{words}\n{logs}") from error
 
 
-def _standing(stack: Stack) -> str:
+def standing(stack: Stack) -> str:
     """How many pods are ready, once one of them leads. Raises RuntimeError where none does in time."""
     end = time.monotonic() + _READY_SECONDS
     while time.monotonic() < end:
