@@ -15,6 +15,7 @@ from dglop.runtime.clock import within
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from dglop.runtime.api import Kind
     from dglop.runtime.client import Client
     from dglop.runtime.clock import Clock
 
@@ -32,7 +33,7 @@ def is_established(crd: dict[str, Any]) -> bool:
 
 
 async def install_crds(
-    client: Client, kinds: Iterable[type], clock: Clock, *, manifests: Iterable[dict[str, Any]] = ()
+    client: Client, kinds: Iterable[Kind], clock: Clock, *, manifests: Iterable[dict[str, Any]] = ()
 ) -> list[str]:
     """
     Apply the CRD of each CustomResource class among *kinds*; give their names.
@@ -69,11 +70,11 @@ async def _wait_served(client: Client, crd: dict[str, Any], clock: Clock) -> Non
                 await clock.sleep(_ASK_AGAIN_SECONDS)
 
 
-def versions_of(kinds: Iterable[type]) -> list[tuple[type[CustomResource[Any, Any]], ...]]:
-    """The CustomResource classes among *kinds*, those of one kind together."""
+def versions_of(kinds: Iterable[Kind]) -> list[tuple[type[CustomResource[Any, Any]], ...]]:
+    """The CustomResource classes among *kinds*, those of one kind together; a Resource has no schema."""
     groups: dict[str, dict[type[CustomResource[Any, Any]], None]] = {}
     for kind in kinds:
-        if issubclass(kind, CustomResource):
+        if isinstance(kind, type) and issubclass(kind, CustomResource):
             groups.setdefault(kind.resource.group_resource, {})[kind] = None
     return [tuple(group) for group in groups.values()]
 

@@ -51,6 +51,7 @@ class TestCluster(ABC):
 
     def __init__(self) -> None:
         self._opened: Client | None = None
+        self._shown: Client | None = None
         self._threads = Threads()
         self._managers: list[Manager] = []
         self._later: list[Manager] = []
@@ -60,6 +61,7 @@ class TestCluster(ABC):
     async def __aenter__(self) -> Self:
         asyncio.get_running_loop().set_default_executor(self._threads)
         self._opened = await self._open()
+        self._shown = self._view(self._opened).intercepted(self._start_first)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -68,14 +70,14 @@ class TestCluster(ABC):
         try:
             await self._running.aclose()
         finally:
-            self._opened = None
+            self._opened = self._shown = None
             if opened is not None:
                 await opened.close()
 
     @property
     def client(self) -> Client:
         """The test's own client. Raises RuntimeError outside `async with`."""
-        return self._view(self._connected).intercepted(self._start_first)
+        return self._shown or self._connected
 
     @property
     @abstractmethod
