@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The peers as programs: the reference operator built from its Go module, and a Python that has kopf."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hack.bench.errors import BenchError
+from hack.bench.gobuild import GoProgram
+from hack.cluster.binaries import module_version
+from hack.cluster.commands import stream
+from hack.cluster.paths import paths_from
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ("kopf_python", "kopf_version", "reference_program", "reference_version")
+
+_SOURCE = Path(__file__).resolve().parents[1] / "go" / "controller-runtime"
+_ROOT = Path(__file__).resolve().parents[3]
+_GROUP = "kopf"
+
+
+def reference_version() -> str:
+    return module_version((_SOURCE / "go.mod").read_text(), "sigs.k8s.io/controller-runtime")
+
+
+def reference_program(note: Callable[[str], None]) -> Path:
+    """The reference operator, built if it is not in the cache. Raises ClusterError."""
+    return GoProgram("controller-runtime-bench", reference_version(), _SOURCE, ".").built(note)
+
+
+def kopf_version() -> str:
+    """The version that the lock file has."""
+    packages = tomllib.loads((_ROOT / "uv.lock").read_text())["package"]
+    return next(str(each["version"]) for each in packages if each["name"] == "kopf")
+
+
+def kopf_python(folder: Path, note: Callable[[str], None]) -> Path:
+    """
+    The Python of an environment with kopf alone, as locked.
+
+    Raises:
+        BenchError: there is no uv.
+        ClusterError: the environment could not be made.
+    """
+    paths = paths_from()
+    uv = shutil.which("uv", path=f"{os.environ.get('PATH', '')}{os.pathsep}{paths.cache / 'tools/bin'}")
+    if uv is None:
+        raise BenchError("uv is missing, which makes the environment of kopf: `make setup` installs it")
+    home = folder / "kopf"
+    note("an environment for kopf")
+    argv = [
+        uv,
+        "sync",
+        "--frozen",
+        "--only-group",
+        _GROUP,
+        "--no-install-project",
+        "--python",
+        sys.executable,
+    ]
+    env = {"UV_PROJECT_ENVIRONMENT": str(home)}
+    stream(argv, lambda _row: None, log=paths.log, cwd=_ROOT, env=env)
+    return home / "bin" / "python"
