@@ -42,19 +42,7 @@ class Options:
 
 def parse(argv: list[str] | None = None) -> Options:
     """The options of a command line; exits with a sentence for one that is none."""
-    parser = argparse.ArgumentParser(prog="python -m hack.bench", description=__doc__)
-    parser.add_argument("benches", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHES)}; all by default")
-    parser.add_argument("--sides", default=",".join(SIDES), help=f"of the jobs bench: {','.join(SIDES)}")
-    parser.add_argument("--jobs", type=int, default=200, help="jobs of a load (200)")
-    parser.add_argument(
-        "--repeat", type=int, help=f"measurements that a median is of ({_REPEAT}; runtime {_RUNTIME_REPEAT})"
-    )
-    runtime = parser.add_argument_group("the runtime bench")
-    runtime.add_argument("--pods", default="10000,50000", help="how many pods, growing (10000,50000)")
-    runtime.add_argument("--works", default=",".join(WORKS), help=f"what is measured: {','.join(WORKS)}")
-    runtime.add_argument(
-        "--beside", default=",".join(RUNTIME_SIDES), help=f"sides: {','.join(RUNTIME_SIDES)}"
-    )
+    parser = _parser()
     found = parser.parse_args(argv)
     sides, works, beside = (tuple(each.split(",")) for each in (found.sides, found.works, found.beside))
     for what, known in (
@@ -81,6 +69,23 @@ def parse(argv: list[str] | None = None) -> Options:
         pods,
         found.repeat or _RUNTIME_REPEAT,
     )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m hack.bench", description=__doc__)
+    parser.add_argument("benches", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHES)}; all by default")
+    parser.add_argument("--sides", default=",".join(SIDES), help=f"of the jobs bench: {','.join(SIDES)}")
+    parser.add_argument("--jobs", type=int, default=200, help="jobs of a load (200)")
+    parser.add_argument(
+        "--repeat", type=int, help=f"measurements that a median is of ({_REPEAT}; runtime {_RUNTIME_REPEAT})"
+    )
+    runtime = parser.add_argument_group("the runtime bench")
+    runtime.add_argument("--pods", default="10000,50000", help="how many pods, growing (10000,50000)")
+    runtime.add_argument("--works", default=",".join(WORKS), help=f"what is measured: {','.join(WORKS)}")
+    runtime.add_argument(
+        "--beside", default=",".join(RUNTIME_SIDES), help=f"sides: {','.join(RUNTIME_SIDES)}"
+    )
+    return parser
 
 
 def _counts(text: str) -> tuple[int, ...]:

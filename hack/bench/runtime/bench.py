@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 
 from hack import stack
 from hack.bench.runtime.measure import FINISHED, LIMIT_SECONDS, Measure, Run
-from hack.bench.runtime.peers import kopf_python, kopf_version, reference_program, reference_version
+from hack.bench.runtime.peers import (
+    kopf_python,
+    kopf_version,
+    own_python,
+    reference_program,
+    reference_version,
+)
 from hack.bench.runtime.sides import Programs, SideSpec, sides_at
 from hack.bench.runtime.tables import section_of
 from hack.bench.runtime.world import world
@@ -87,7 +93,7 @@ def _programs(report: Report, options: Options) -> Programs:
     with report.step("peers") as step:
         reference = reference_program(step.note) if "controller-runtime" in names else None
         kopf = kopf_python(options.folder, step.note) if {"kopf", "kopf-indexed"} & set(names) else None
-    return Programs(reference, kopf)
+        return Programs(own_python(options.folder, step.note), reference, kopf)
 
 
 async def _versions(made: World) -> Section:
@@ -98,8 +104,11 @@ async def _versions(made: World) -> Section:
         ("kopf", kopf_version()),
         ("kubernetes (the official client)", version("kubernetes")),
     ]
-    note = "one API server and its etcd, nothing else in the cluster, and one side at a time"
-    return Section("The runtime beside others", ("what", "version"), rows, (note,))
+    notes = (
+        "one API server and its etcd, nothing else in the cluster, and one side at a time",
+        "each side in an environment of its own, as locked, without what only development needs",
+    )
+    return Section("The runtime beside others", ("what", "version"), rows, notes)
 
 
 async def _measured(measure: Measure, report: Report, options: Options, work: str) -> Section:

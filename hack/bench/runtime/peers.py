@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The peers as programs: the reference operator built from its Go module, and a Python that has kopf."""
+"""The peers as programs: the reference operator built from its Go module, and environments for the others."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ from hack.cluster.paths import paths_from
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ("kopf_python", "kopf_version", "reference_program", "reference_version")
+__all__ = ("kopf_python", "kopf_version", "own_python", "reference_program", "reference_version")
 
 _SOURCE = Path(__file__).resolve().parents[1] / "go" / "controller-runtime"
 _ROOT = Path(__file__).resolve().parents[3]
-_GROUP = "kopf"
 
 
 def reference_version() -> str:
@@ -42,29 +41,22 @@ def kopf_version() -> str:
 
 
 def kopf_python(folder: Path, note: Callable[[str], None]) -> Path:
-    """
-    The Python of an environment with kopf alone, as locked.
+    """The Python of an environment with kopf alone, as locked. Raises BenchError, ClusterError."""
+    note("an environment for kopf")
+    return _python(folder / "kopf", "--only-group", "kopf", "--no-install-project")
 
-    Raises:
-        BenchError: there is no uv.
-        ClusterError: the environment could not be made.
-    """
+
+def own_python(folder: Path, note: Callable[[str], None]) -> Path:
+    """The Python of an environment as a user has it, without what only development needs. Raises as above."""
+    note("an environment for dglop")
+    return _python(folder / "dglop", "--no-default-groups")
+
+
+def _python(home: Path, *options: str) -> Path:
     paths = paths_from()
     uv = shutil.which("uv", path=f"{os.environ.get('PATH', '')}{os.pathsep}{paths.cache / 'tools/bin'}")
     if uv is None:
-        raise BenchError("uv is missing, which makes the environment of kopf: `make setup` installs it")
-    home = folder / "kopf"
-    note("an environment for kopf")
-    argv = [
-        uv,
-        "sync",
-        "--frozen",
-        "--only-group",
-        _GROUP,
-        "--no-install-project",
-        "--python",
-        sys.executable,
-    ]
-    env = {"UV_PROJECT_ENVIRONMENT": str(home)}
-    stream(argv, lambda _row: None, log=paths.log, cwd=_ROOT, env=env)
+        raise BenchError("uv is missing, which makes the environments of the bench: `make setup` installs it")
+    argv = [uv, "sync", "--frozen", *options, "--python", sys.executable]
+    stream(argv, lambda _row: None, log=paths.log, cwd=_ROOT, env={"UV_PROJECT_ENVIRONMENT": str(home)})
     return home / "bin" / "python"

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,8 +51,17 @@ SIDES = (
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """The program in Go and the Python that has kopf; None where that side is not measured."""
+    """
+    What the sides are started with.
 
+    Attributes
+    ----------
+        own: the Python of an environment with dglop and what it needs, the official client among that.
+        reference: the program in Go; None where that side is not measured.
+        kopf: the Python of an environment with kopf; None likewise.
+    """
+
+    own: Path
     reference: Path | None
     kopf: Path | None
 
@@ -68,8 +76,8 @@ def argv_of(side: SideSpec, programs: Programs, work: str, *options: str) -> lis
     told = "indexed" if side.name == "kopf-indexed" else _PROGRAM_WORK.get(work, work)
     head = [str(programs.reference)]
     if side.module:
-        python = str(programs.kopf) if side.module == "with_kopf" else sys.executable
-        head = [python, "-m", f"{_PACKAGE}.{side.module}"]
+        python = programs.kopf if side.module == "with_kopf" else programs.own
+        head = [str(python), "-m", f"{_PACKAGE}.{side.module}"]
     return [*head, f"--work={told}", *options]
 
 

@@ -7,7 +7,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from dglop import Channel, Manager, Request, Resource
-from dglop.runtime.cache import Cache
+from dglop.runtime.cache import Cache, serves_pages
 from dglop.runtime.client import Client, ClientConfig
 from dglop.runtime.settings import Settings
 from hack.bench.runtime.programs.kinds import Widget
@@ -61,7 +61,7 @@ async def _follow(options: argparse.Namespace) -> None:
     changes = _Changes(1 if options.work == "relist" else options.count)
     indexers = {"app": _app, "tier": _tier, "team": _team} if options.work == "events" else {}
     async with await Client.connect(ClientConfig(kubeconfig=options.config)) as client:
-        cache = Cache(client)
+        cache = Cache(client, pages=await serves_pages(client))  # as a Manager does
         informer = cache.informer(_POD, indexers=indexers)
         informer.add_handler(changes)
         await cache.start()

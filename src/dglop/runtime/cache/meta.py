@@ -22,7 +22,7 @@ class Owner(msgspec.Struct, rename="camel", frozen=True, gc=False):
     block_owner_deletion: bool | None = None
 
 
-class Meta(msgspec.Struct, rename="camel", frozen=True):
+class Meta(msgspec.Struct, rename="camel", frozen=True, gc=False):
     """What controllers read of an object's metadata; shared, so not to be changed.
 
     Timestamps are the server's text; `dglop.runtime.api.parse_time` reads them.

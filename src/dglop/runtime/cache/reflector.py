@@ -64,6 +64,7 @@ class State:
     last_rv: str = ""
     rv_unavailable: bool = False
     paged: bool = False
+    pages: bool = False
     streams: bool = True
     endless: int = 0
     failures: int = 0
@@ -130,6 +131,8 @@ Outcome = Listed | ListFailed | StreamEnded
 
 def begin(state: State, *, after: float = 0.0) -> Action:
     """How to get the whole state."""
+    if state.pages:
+        return TakeList("", PAGE, after)
     if state.streams:
         return Stream("" if state.rv_unavailable else state.last_rv, initial=True, after=after)
     return _list(state, after)
@@ -139,7 +142,7 @@ def step(state: State, outcome: Outcome, *, now: float, jitter: float) -> tuple[
     """What follows from `outcome`; `jitter` is in [0, 1)."""
     match outcome:
         case Listed():
-            paged = state.paged or (outcome.paged and not state.last_rv)
+            paged = state.paged or (outcome.paged and not state.last_rv and not state.pages)
             known = replace(state, last_rv=outcome.rv, rv_unavailable=False, paged=paged)
             return known, Stream(outcome.rv)
         case ListFailed():

@@ -50,17 +50,18 @@ def test_each_side_is_measured_at_what_it_can_do_in_the_order_of_the_tables() ->
 
 
 def test_a_side_is_started_by_its_own_program() -> None:
-    programs = Programs(Path("/cache/reference"), Path("/cache/kopf/bin/python"))
+    programs = Programs(Path("/dglop/python"), Path("/cache/reference"), Path("/kopf/python"))
     assert argv_of(BY_NAME["controller-runtime"], programs, "restart") == ["/cache/reference", "--work=serve"]
     assert argv_of(BY_NAME["kopf"], programs, "events", "--round=2") == [
-        "/cache/kopf/bin/python",
+        "/kopf/python",
         "-m",
         "hack.bench.runtime.programs.with_kopf",
         "--work=events",
         "--round=2",
     ]
     assert argv_of(BY_NAME["kopf-indexed"], programs, "events")[-1] == "--work=indexed"
-    assert argv_of(BY_NAME["dglop"], programs, "sync")[1:3] == ["-m", "hack.bench.runtime.programs.ours"]
+    own = ["/dglop/python", "-m", "hack.bench.runtime.programs.ours"]
+    assert argv_of(BY_NAME["dglop"], programs, "sync")[:3] == own
 
 
 def test_a_table_has_medians_and_ratios_and_says_who_was_stopped() -> None:
