@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ("measure_runtime",)
 
 _PER_PODS = ("sync", "events", "relist")
+_ONCE = ("events",)  # of these only with the first number of pods
 _NOTES = {
     "sync": (
         "from the moment the program begins its work, its imports done, until all pods are in its cache",
@@ -74,7 +75,7 @@ async def measure_runtime(report: Report, options: Options) -> AsyncIterator[Sec
                 await made.fill(pods)
                 size = await made.pod_bytes()
                 step.note(f"{pods}, {size:.0f} bytes each")
-            for work in (each for each in _PER_PODS if each in options.works):
+            for work in _works(options, pods):
                 section = await _measured(measure, report, options, work)
                 yield replace(
                     section, notes=(f"a pod is {size / 1000:.1f} kB of JSON as served", *section.notes)
@@ -86,6 +87,12 @@ async def measure_runtime(report: Report, options: Options) -> AsyncIterator[Sec
                 step.note(str(FINISHED))
         for work in works:
             yield await _measured(measure, report, options, work)
+
+
+def _works(options: Options, pods: int) -> list[str]:
+    """What is measured with so many pods."""
+    is_first = pods == options.pods[0]
+    return [each for each in _PER_PODS if each in options.works and (is_first or each not in _ONCE)]
 
 
 def _programs(report: Report, options: Options) -> Programs:

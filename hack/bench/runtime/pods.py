@@ -28,25 +28,26 @@ _ENV = (
 def pod(number: int) -> dict[str, Any]:
     """The pod with this number, always the same."""
     app = f"app-{number % APPS:03}"
+    template = hashlib.sha256(app.encode()).hexdigest()  # what all replicas have in common
     digest = hashlib.sha256(str(number).encode()).hexdigest()
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
-            "name": f"{app}-{digest[:10]}-{number:05}",
+            "name": f"{app}-{template[:10]}-{number:05}",
             "namespace": f"bench-{number % NAMESPACES}",
             "labels": {
                 "app": app,
                 "tier": _TIERS[number % len(_TIERS)],
-                "pod-template-hash": digest[:10],
+                "pod-template-hash": template[:10],
                 "app.kubernetes.io/managed-by": "Helm",
             },
-            "annotations": {"team": f"team-{number % 37}", "checksum/config": digest, ROUND: "0"},
-            "ownerReferences": [_owner(app, digest)],
+            "annotations": {"team": f"team-{number % 37}", "checksum/config": template, ROUND: "0"},
+            "ownerReferences": [_owner(app, template)],
         },
         "spec": {
             "nodeName": f"node-{number % 500:03}",
-            "containers": [_container(app, digest)],
+            "containers": [_container(app, template, digest)],
             "volumes": [{"name": "config", "configMap": {"name": f"{app}-config"}}],
         },
     }
@@ -64,10 +65,10 @@ def _owner(app: str, digest: str) -> dict[str, Any]:
     }
 
 
-def _container(app: str, digest: str) -> dict[str, Any]:
+def _container(app: str, template: str, digest: str) -> dict[str, Any]:
     return {
         "name": "main",
-        "image": f"registry.example.dev/{app}@sha256:{digest}",
+        "image": f"registry.example.dev/{app}@sha256:{template}",
         "args": ["--listen=0.0.0.0:8080", f"--name={app}"],
         "env": [{"name": key, "value": f"{key.lower()}-{digest[:12]}"} for key in _ENV],
         "ports": [{"name": "http", "containerPort": 8080}],

@@ -126,12 +126,14 @@ class _RawHead(msgspec.Struct, gc=False):
 
 _HEAD = msgspec.json.Decoder(Head)
 _RAW_HEAD = msgspec.json.Decoder(_RawHead)
+_NOBODY = Meta()
 _FIELD = b'"managedFields":'
 
 
-def read_object(raw: bytes | msgspec.Raw, resource: Resource) -> tuple[Cached, str]:
+def read_object(raw: bytes | msgspec.Raw, resource: Resource, like: Meta = _NOBODY) -> tuple[Cached, str]:
     """A Cached of one object's JSON, which is copied, and the kind it says it is ("" in lists).
 
+    What its metadata has in common with `like` is shared with that.
     Raises msgspec.DecodeError where it is no JSON object.
     """
     try:
@@ -141,15 +143,15 @@ def read_object(raw: bytes | msgspec.Raw, resource: Resource) -> tuple[Cached, s
         kind = bytes(odd.kind).decode("utf-8", "replace").strip('"')
         head = Head(read_meta(odd.metadata), kind)
     # A Raw would keep its whole page alive.
-    return cached_of(head, bytes(raw), resource), head.kind
+    return cached_of(head, bytes(raw), resource, like), head.kind
 
 
-def cached_of(head: Head, data: bytes, resource: Resource) -> Cached:
+def cached_of(head: Head, data: bytes, resource: Resource, like: Meta = _NOBODY) -> Cached:
     """The Cached of an object's JSON, which is `data`, and of what was decoded of it."""
     metadata = head.metadata
     if managed := bytes(metadata.managed_fields):
         data = _cut(data, managed)
-    return Cached(data, meta_of(metadata), resource)
+    return Cached(data, meta_of(metadata, like), resource)
 
 
 def _cut(data: bytes, value: bytes) -> bytes:

@@ -39,6 +39,7 @@ __all__ = (
 )
 
 PAGE = 500
+SMALL_PAGE = 250  # two are in memory at once, and cost a server that has them little more than one
 _FIRST_SECONDS = 0.8
 _LONGEST_SECONDS = 30.0
 _FORGIVEN_SECONDS = 120.0
@@ -132,7 +133,7 @@ Outcome = Listed | ListFailed | StreamEnded
 def begin(state: State, *, after: float = 0.0) -> Action:
     """How to get the whole state."""
     if state.pages:
-        return TakeList("", PAGE, after)
+        return TakeList("", SMALL_PAGE, after)
     if state.streams:
         return Stream("" if state.rv_unavailable else state.last_rv, initial=True, after=after)
     return _list(state, after)

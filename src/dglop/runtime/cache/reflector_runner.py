@@ -13,6 +13,7 @@ import msgspec
 
 from dglop.errors import ApiError, DglopError, ServerError
 from dglop.runtime.cache.entry import Cached, PartialCached, read_object
+from dglop.runtime.cache.meta import Meta
 from dglop.runtime.cache.reflector import (
     Action,
     Listed,
@@ -160,13 +161,16 @@ class ReflectorRunner:
             raise _not_json(body, problem) from problem
 
     async def _read_items(self, page: Page, objects: list[Cached]) -> None:
+        like = objects[-1].meta if objects else Meta()
         for index, raw in enumerate(page.items or ()):
             if index % _CHUNK == _CHUNK - 1:
                 await asyncio.sleep(0)  # others' turn: a page may be the whole list
             try:
-                objects.append(self._kept(read_object(raw, self._scope.resource)[0]))
+                obj = self._kept(read_object(raw, self._scope.resource, like)[0])
             except msgspec.DecodeError as problem:
                 raise _not_json(bytes(raw), problem) from problem
+            objects.append(obj)
+            like = obj.meta
 
     def _kept(self, obj: Cached) -> Cached:
         if self._scope.metadata_only:

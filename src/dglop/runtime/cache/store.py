@@ -157,21 +157,19 @@ class Store:
             if index % _LOOKED_AT == _LOOKED_AT - 1:
                 yield []
         deltas: Deltas = []
-        for obj in gone:
-            del self._items[obj.key]
-            self._unindex(obj)
-            deltas.append(Delta(obj, None, final_state_unknown=True))
-            if len(deltas) >= _PART:
-                yield deltas
-                deltas = []
-        for obj in changed:
-            for delta in self.put(obj):
-                added = delta.old is None
-                deltas.append(Delta(None, delta.new, is_initial=is_initial) if added else delta)
+        for obj in (*gone, *changed):
+            is_gone = self._items.get(obj.key) is obj
+            deltas += self._lose(obj) if is_gone else _initial(self.put(obj), is_initial=is_initial)
             if len(deltas) >= _PART:
                 yield deltas
                 deltas = []
         yield deltas
+
+    def _lose(self, obj: Cached) -> Deltas:
+        """Drops what was deleted unseen."""
+        del self._items[obj.key]
+        self._unindex(obj)
+        return [Delta(obj, None, final_state_unknown=True)]
 
     def _index(self, obj: Cached) -> None:
         for name, indexer in self._indexers.items():
@@ -194,6 +192,12 @@ class Store:
                 _unlink(index, before, old.key)
                 for value in after:
                     index.setdefault(value, {})[new.key] = None
+
+
+def _initial(deltas: Deltas, *, is_initial: bool) -> Deltas:
+    if not is_initial:
+        return deltas
+    return [Delta(None, each.new, is_initial=True) if each.old is None else each for each in deltas]
 
 
 def _unlink(index: dict[str, dict[Key, None]], values: Iterable[str], key: Key) -> None:

@@ -52,8 +52,8 @@ async def test_a_state_is_read_in_pages_as_new_as_the_server_has_it(
     await hearer.until("~a@1>12")
     assert hearer.heard == ["+a@1!", "+b@2!", "~a@1>12"]
     first, second, watch = await server.until(3)
-    assert first.query == {"limit": "500"}
-    assert second.query == {"limit": "500", "continue": "t"}
+    assert first.query == {"limit": "250"}
+    assert second.query == {"limit": "250", "continue": "t"}
     assert watch.query["resourceVersion"] == "9"
     assert "sendInitialEvents" not in watch.query
 

@@ -11,7 +11,7 @@ import pytest
 
 from dglop.errors import GoneError
 from dglop.runtime.api import Resource
-from dglop.runtime.cache.watchline import Bookmark, read_line
+from dglop.runtime.cache.watchline import Bookmark, Change, read_line
 
 POD = Resource("", "v1", "Pod", "pods")
 MANAGED = [{"manager": "kubectl", "fieldsV1": {"f:metadata": {}}}]
@@ -26,6 +26,12 @@ def tight(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
+def change(line: bytes) -> Change:
+    found = read_line(line, POD)
+    assert not isinstance(found, Bookmark)
+    return found
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -38,13 +44,13 @@ def tight(value: Any) -> bytes:
     ids=["as servers write it", "space behind", "space inside", "other order", "more members"],
 )
 def test_the_object_is_what_the_line_holds_of_it(line) -> None:
-    type_, obj, kind = read_line(line, POD)
+    type_, obj, kind = change(line)
     assert (type_, kind, obj.key, obj.meta.resource_version) == ("MODIFIED", "Pod", ("n", "a"), "5")
     assert msgspec.json.decode(obj.raw) == pod()
 
 
 def test_metadata_that_does_not_fit_costs_no_object() -> None:
-    type_, obj, _ = read_line(tight({"type": "ADDED", "object": pod(generation="many", labels=7)}), POD)
+    type_, obj, _ = change(tight({"type": "ADDED", "object": pod(generation="many", labels=7)}))
     assert (type_, obj.name, obj.meta.generation, obj.meta.labels) == ("ADDED", "a", 0, {})
 
 
