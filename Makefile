@@ -116,5 +116,5 @@ $(STAMP): pyproject.toml uv.lock
 	    || { echo "python3 has no venv module: install it (on Debian: apt-get install python3-venv)" >&2; exit 1; }; \
 	  "$(CACHE)/tools/bin/pip" install --quiet --disable-pip-version-check "uv==$(UV_VERSION)"; \
 	fi
-	@"$(UV)" sync --frozen --quiet --all-extras --all-groups --python "$$(command -v python3)"
+	@"$(UV)" sync --frozen --quiet --all-extras --all-groups --no-group kopf --python "$$(command -v python3)"
 	@touch $@

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from hack.bench.demo import measure_demo
 from hack.bench.errors import BenchError
 from hack.bench.jobs import JobsBench
-from hack.bench.machine import describe
+from hack.bench.machine import describe, describe_cluster
 from hack.bench.options import parse
+from hack.bench.runtime.bench import measure_runtime
 from hack.bench.sizes import measure_images
 from hack.bench.start import measure_start
 from hack.cluster.errors import ClusterError
@@ -41,10 +42,17 @@ async def _measure(bench: str, stack: Stack, report: Report, options: Options) -
 
 async def _run(options: Options) -> None:
     report = choose_report(sys.stderr)
-    stack = await asyncio.to_thread(bring_up, report)
     print(f"# Figures\n\n`python -m hack.bench {shlex.join(sys.argv[1:])}`".replace(" `", "`") + "\n")
-    print(describe(stack).markdown())
-    for bench in options.benches:
+    print(describe().markdown(), flush=True)
+    if "runtime" in options.benches:  # first: it has an API server of its own, and should be alone
+        async for section in measure_runtime(report, options):
+            print(section.markdown(), flush=True)
+    rest = [bench for bench in options.benches if bench != "runtime"]
+    if not rest:
+        return
+    stack = await asyncio.to_thread(bring_up, report)
+    print(describe_cluster(stack).markdown(), flush=True)
+    for bench in rest:
         for section in await _measure(bench, stack, report, options):
             print(section.markdown(), flush=True)
 

@@ -16,7 +16,7 @@ from hack.bench.section import Section
 if TYPE_CHECKING:
     from hack.stack import Stack
 
-__all__ = ("describe", "memory_bytes", "processor")
+__all__ = ("describe", "describe_cluster", "memory_bytes", "processor")
 
 
 def memory_bytes(meminfo: str) -> int:
@@ -30,16 +30,14 @@ def processor(cpuinfo: str) -> str:
     return next(named, ":").partition(":")[2].strip()
 
 
-def describe(stack: Stack) -> Section:
-    """Cores, memory and the versions of all that took part."""
+def describe() -> Section:
+    """Cores, memory and the versions of what runs on it."""
     cores = len(os.sched_getaffinity(0))
     memory = memory_bytes(Path("/proc/meminfo").read_text())
-    server = json.loads(stack.run("version", "-o", "json"))["serverVersion"]["gitVersion"]
     rows = [
         ("cores", f"{cores} ({processor(Path('/proc/cpuinfo').read_text()) or platform.machine()})"),
         ("memory", f"{memory / 2**30:.0f} GiB"),
         ("kernel", platform.release()),
-        ("Kubernetes", server),
         ("Python", platform.python_version()),
         ("dglop", f"{version('dglop')} ({_commit()})"),
         ("aiohttp, kubernetes", f"{version('aiohttp')}, {version('kubernetes')}"),
@@ -47,6 +45,12 @@ def describe(stack: Stack) -> Section:
     return Section(
         "Machine", ("what", "is"), rows, ("API server, etcd, operator and this program share the cores.",)
     )
+
+
+def describe_cluster(stack: Stack) -> Section:
+    """The Kubernetes of the figures that need a cluster."""
+    server = json.loads(stack.run("version", "-o", "json"))["serverVersion"]["gitVersion"]
+    return Section("Cluster", ("what", "is"), [("Kubernetes", server)])
 
 
 def _commit() -> str:

@@ -8,7 +8,7 @@ import socket
 from typing import TYPE_CHECKING, Any
 
 from dglop.errors import DglopError
-from dglop.runtime.cache import Cache, Limits
+from dglop.runtime.cache import Cache, Limits, serves_pages
 from dglop.runtime.client import Client, ClientConfig
 from dglop.runtime.environment import HOME, Site
 from dglop.runtime.events import EventRecorder
@@ -56,6 +56,7 @@ class Sites:
         Raises CacheNotSyncedError, and what a cache dies of.
         """
         for name, site in self.all.items():
+            site.cache.pages = await serves_pages(site.client)
             task = asyncio.create_task(site.cache.run(), name=f"cache {name}".rstrip())
             task.add_done_callback(self._on_cache_done)
             self._caches.append(task)

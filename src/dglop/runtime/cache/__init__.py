@@ -11,6 +11,7 @@ from dglop.runtime.cache.informer import Informer, Registration
 from dglop.runtime.cache.meta import Meta, Owner
 from dglop.runtime.cache.metrics import CacheMetrics
 from dglop.runtime.cache.options import ALL_NAMESPACES, CacheOptions, KindOptions, Selection
+from dglop.runtime.cache.pages import serves_pages
 from dglop.runtime.cache.scope import Limits
 from dglop.runtime.cache.store import CONTROLLER_INDEX, NAMESPACE_INDEX, Indexer, Store
 from dglop.runtime.cache.transform import Transform, without
@@ -37,5 +38,6 @@ __all__ = (
     "Selection",
     "Store",
     "Transform",
+    "serves_pages",
     "without",
 )

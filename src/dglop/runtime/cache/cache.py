@@ -36,7 +36,8 @@ class Cache:
 
     `options` say what is kept. Every `resync_seconds`, a tenth more or less, handlers hear
     of all objects once more as unchanged updates, without a request; 0 is never. `place` is the name of the
-    cluster in metrics and messages, if there are several.
+    cluster in metrics and messages, if there are several. `pages` says that the API server gives lists page
+    by page from memory (ask `serves_pages`): then that is how informers read everything, which costs least.
     Guarantees: one informer for each kind and selection; a reflector that dies ends `run` with its error.
     Assumptions: used inside one event loop; what is read is shared and never changed.
     """
@@ -50,12 +51,14 @@ class Cache:
         clock: Clock | None = None,
         log: Log = None,
         streams: bool = True,
+        pages: bool = False,
         limits: Limits | None = None,
         resync_seconds: float = _RESYNC_SECONDS,
         jitter: Callable[[], float] = random.random,
         place: str = "",
     ) -> None:
         self.options: CacheOptions = options or CacheOptions()
+        self.pages: bool = pages
         self._client = client
         self._place = place
         self._metrics = metrics
@@ -237,7 +240,13 @@ class Cache:
 
     def _runner(self, scope: Scope, sink: Sink) -> ReflectorRunner:
         return ReflectorRunner(
-            self._client, scope, sink, clock=self._clock, streams=self._streams, limits=self._limits
+            self._client,
+            scope,
+            sink,
+            clock=self._clock,
+            streams=self._streams,
+            pages=lambda: self.pages,
+            limits=self._limits,
         )
 
     def _start(self, informer: Informer) -> None:

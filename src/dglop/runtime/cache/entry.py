@@ -12,7 +12,7 @@ from dglop.runtime.api.resource import Kind, Resource
 from dglop.runtime.cache.meta import Meta, WireMeta, meta_of, read_meta
 from dglop.runtime.client.convert import decode, typed
 
-__all__ = ("Cached", "Key", "PartialCached", "read_object")
+__all__ = ("Cached", "Head", "Key", "PartialCached", "cached_of", "read_object")
 
 Key = tuple[str, str]
 """Namespace ("" for cluster scope) and name."""
@@ -112,7 +112,9 @@ class PartialCached(Cached):
         )
 
 
-class _Head(msgspec.Struct, gc=False):
+class Head(msgspec.Struct, gc=False):
+    """What is decoded of an object. Strictly for the cache package."""
+
     metadata: WireMeta
     kind: str = ""
 
@@ -122,26 +124,34 @@ class _RawHead(msgspec.Struct, gc=False):
     kind: msgspec.Raw = msgspec.Raw(b"")
 
 
-_HEAD = msgspec.json.Decoder(_Head)
+_HEAD = msgspec.json.Decoder(Head)
 _RAW_HEAD = msgspec.json.Decoder(_RawHead)
+_NOBODY = Meta()
 _FIELD = b'"managedFields":'
 
 
-def read_object(raw: bytes | msgspec.Raw, resource: Resource) -> tuple[Cached, str]:
+def read_object(raw: bytes | msgspec.Raw, resource: Resource, like: Meta = _NOBODY) -> tuple[Cached, str]:
     """A Cached of one object's JSON, which is copied, and the kind it says it is ("" in lists).
 
+    What its metadata has in common with `like` is shared with that.
     Raises msgspec.DecodeError where it is no JSON object.
     """
     try:
         head = _HEAD.decode(raw)
-        metadata, kind = head.metadata, head.kind
     except msgspec.ValidationError:
         odd = _RAW_HEAD.decode(raw)
-        metadata, kind = read_meta(odd.metadata), bytes(odd.kind).decode("utf-8", "replace").strip('"')
-    data = bytes(raw)  # a Raw would keep its whole page alive
+        kind = bytes(odd.kind).decode("utf-8", "replace").strip('"')
+        head = Head(read_meta(odd.metadata), kind)
+    # A Raw would keep its whole page alive.
+    return cached_of(head, bytes(raw), resource, like), head.kind
+
+
+def cached_of(head: Head, data: bytes, resource: Resource, like: Meta = _NOBODY) -> Cached:
+    """The Cached of an object's JSON, which is `data`, and of what was decoded of it."""
+    metadata = head.metadata
     if managed := bytes(metadata.managed_fields):
         data = _cut(data, managed)
-    return Cached(data, meta_of(metadata), resource), kind
+    return Cached(data, meta_of(metadata, like), resource)
 
 
 def _cut(data: bytes, value: bytes) -> bytes:

@@ -155,12 +155,18 @@ class Informer:
                     await asyncio.sleep(0)
 
     async def replace(
-        self, objects: Sequence[Cached], covers: Callable[[str], bool] | None, *, is_initial: bool
+        self, objects: list[Cached], covers: Callable[[str], bool] | None, *, is_initial: bool
     ) -> None:
-        """Makes `objects` the whole state of the namespaces that `covers` says, and tells what changed."""
+        """Makes `objects` the whole state of the namespaces that `covers` says, and tells what changed.
+
+        The list is emptied. Others have their turn meanwhile, and see many changes come in parts.
+        """
+        fresh = {obj.key: obj for obj in objects}
+        objects.clear()
         async with self._in_order:
-            deltas = self.store.replace(objects, covers=covers, is_initial=is_initial)
-            await self.deliver(deltas, self._registrations)
+            for deltas in self.store.replacing(fresh, covers=covers, is_initial=is_initial):
+                await self.deliver(deltas, self._registrations)
+                await asyncio.sleep(0)
 
     async def _keep_resyncing(self) -> None:
         while True:
@@ -262,7 +268,7 @@ class _ScopeSink:
         self.shown = Shown()
         self.is_whole = False
 
-    async def replace(self, objects: Sequence[Cached], version: str) -> None:
+    async def replace(self, objects: list[Cached], version: str) -> None:
         informer = self._informer
         await informer.replace(objects, self.scope.covers, is_initial=not self.is_whole)
         self.shown.see(version)

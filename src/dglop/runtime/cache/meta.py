@@ -22,7 +22,7 @@ class Owner(msgspec.Struct, rename="camel", frozen=True, gc=False):
     block_owner_deletion: bool | None = None
 
 
-class Meta(msgspec.Struct, rename="camel", frozen=True):
+class Meta(msgspec.Struct, rename="camel", frozen=True, gc=False):
     """What controllers read of an object's metadata; shared, so not to be changed.
 
     Timestamps are the server's text; `dglop.runtime.api.parse_time` reads them.
@@ -66,26 +66,35 @@ _NOTHING: dict[str, str] = {}
 _WIRE = msgspec.json.Decoder(WireMeta)
 
 
-def meta_of(wire: WireMeta) -> Meta:
-    """The Meta, with one string in memory for what thousands of objects have in common."""
-    labels = {intern(key): intern(value) for key, value in wire.labels.items()} if wire.labels else _NOTHING
+def meta_of(wire: WireMeta, like: Meta) -> Meta:
+    """The Meta, with one object in memory for what thousands of objects have in common.
+
+    That are words, and what it has in common with `like`, which may be the one before it in a list.
+    """
     annotations = (
         {intern(key): value for key, value in wire.annotations.items()} if wire.annotations else _NOTHING
     )
-    owners = tuple(map(_shared, wire.owner_references)) if wire.owner_references else ()
     return Meta(
         wire.name,
         intern(wire.namespace),
         wire.uid,
         wire.resource_version,
         wire.generation,
-        labels,
+        _labels(wire.labels, like.labels) if wire.labels else _NOTHING,
         annotations,
-        owners,
+        _owners(tuple(wire.owner_references), like.owner_references) if wire.owner_references else (),
         wire.finalizers or (),
         wire.creation_timestamp or "",
         wire.deletion_timestamp,
     )
+
+
+def _labels(labels: dict[str, str], like: dict[str, str]) -> dict[str, str]:
+    return like if labels == like else {intern(key): intern(value) for key, value in labels.items()}
+
+
+def _owners(owners: tuple[Owner, ...], like: tuple[Owner, ...]) -> tuple[Owner, ...]:
+    return like if owners == like else tuple(map(_shared, owners))
 
 
 def read_meta(raw: bytes | msgspec.Raw) -> WireMeta:

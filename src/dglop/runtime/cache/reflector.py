@@ -39,6 +39,7 @@ __all__ = (
 )
 
 PAGE = 500
+SMALL_PAGE = 250  # two are in memory at once, and cost a server that has them little more than one
 _FIRST_SECONDS = 0.8
 _LONGEST_SECONDS = 30.0
 _FORGIVEN_SECONDS = 120.0
@@ -64,6 +65,7 @@ class State:
     last_rv: str = ""
     rv_unavailable: bool = False
     paged: bool = False
+    pages: bool = False
     streams: bool = True
     endless: int = 0
     failures: int = 0
@@ -130,6 +132,8 @@ Outcome = Listed | ListFailed | StreamEnded
 
 def begin(state: State, *, after: float = 0.0) -> Action:
     """How to get the whole state."""
+    if state.pages:
+        return TakeList("", SMALL_PAGE, after)
     if state.streams:
         return Stream("" if state.rv_unavailable else state.last_rv, initial=True, after=after)
     return _list(state, after)
@@ -139,7 +143,7 @@ def step(state: State, outcome: Outcome, *, now: float, jitter: float) -> tuple[
     """What follows from `outcome`; `jitter` is in [0, 1)."""
     match outcome:
         case Listed():
-            paged = state.paged or (outcome.paged and not state.last_rv)
+            paged = state.paged or (outcome.paged and not state.last_rv and not state.pages)
             known = replace(state, last_rv=outcome.rv, rv_unavailable=False, paged=paged)
             return known, Stream(outcome.rv)
         case ListFailed():

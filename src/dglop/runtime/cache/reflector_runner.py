@@ -6,13 +6,14 @@ from __future__ import annotations
 import asyncio
 import random
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from dglop.errors import ApiError, DglopError, ServerError
 from dglop.runtime.cache.entry import Cached, PartialCached, read_object
+from dglop.runtime.cache.meta import Meta
 from dglop.runtime.cache.reflector import (
     Action,
     Listed,
@@ -30,11 +31,11 @@ from dglop.runtime.cache.reflector import Stream as StreamAction
 from dglop.runtime.cache.reminder import reminded
 from dglop.runtime.cache.scope import Limits, Scope
 from dglop.runtime.cache.transform import transformed
-from dglop.runtime.client.answers import error_of_status
+from dglop.runtime.cache.watchline import Bookmark, read_line
 from dglop.runtime.client.convert import Page
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 
     from dglop.runtime.cache.sink import Sink
     from dglop.runtime.client.client import Client
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ("ReflectorRunner",)
 
-_CHUNK = 500
+_CHUNK = 250
 _LIST_SECONDS = 120.0
 _REMIND_SECONDS = 10.0
 _INITIAL_END = "k8s.io/initial-events-end"
@@ -63,21 +64,6 @@ class _Progress:
         return StreamEnded(self.rv, self.is_whole, self.count, now - self.started, error, self.initial)
 
 
-class _Event(msgspec.Struct, gc=False):
-    type: str
-    object: msgspec.Raw
-
-
-class _Bookmark(msgspec.Struct, gc=False):
-    class Meta(msgspec.Struct, rename="camel"):
-        resource_version: str | None = None
-        annotations: dict[str, str] | None = None
-
-    metadata: Meta
-
-
-_EVENT = msgspec.json.Decoder(_Event)
-_BOOKMARK = msgspec.json.Decoder(_Bookmark)
 _PAGE_OF = msgspec.json.Decoder(Page)
 
 
@@ -96,6 +82,7 @@ class ReflectorRunner:
         *,
         clock: Clock,
         streams: bool = True,
+        pages: Callable[[], bool] = lambda: False,
         limits: Limits | None = None,
         jitter: Callable[[], float] = random.random,
     ) -> None:
@@ -106,8 +93,10 @@ class ReflectorRunner:
         self._jitter = jitter
         self._limits = limits or Limits()
         self._state = State(streams=streams)
+        self._pages_served = pages
 
     async def run(self) -> None:
+        self._state = replace(self._state, pages=self._pages_served())
         action: Action = begin(self._state)
         while True:
             if action.after:
@@ -123,24 +112,39 @@ class ReflectorRunner:
 
     async def _list(self, action: TakeList) -> Outcome:
         objects: list[Cached] = []
-        query = {"resourceVersion": action.rv, "limit": str(action.limit or "")}
-        token = ""
-        while True:
+        first = {"resourceVersion": action.rv, "limit": str(action.limit or "")}
+        pages, rv = 0, ""
+        async with aclosing(self._pages(first)) as found:
             try:
-                page = await self._page({**query, "continue": token} if token else query)
-                self._sink.alive()
-                await self._read_items(page, objects)
+                async for page in found:
+                    pages += 1
+                    rv = page.metadata.resource_version or ""
+                    self._sink.alive()
+                    await self._read_items(page, objects)
             except DglopError as error:
-                return ListFailed(error, action, continuing=bool(token))
-            rv = page.metadata.resource_version or ""
-            is_paged, token = bool(token), page.metadata.continue_ or ""
-            if not token:
-                break
-            query.pop("resourceVersion", None)  # the token says it; both are refused
+                return ListFailed(error, action, continuing=pages > 0)
         if not rv:
             return ListFailed(ServerError(200, "NotAList", "the list has no resourceVersion"), action)
         await self._sink.replace(objects, rv)
-        return Listed(rv, is_paged)
+        return Listed(rv, pages > 1)
+
+    async def _pages(self, query: dict[str, str]) -> AsyncGenerator[Page, None]:
+        """The pages of a list; the next is on its way while one is read."""
+        coming: asyncio.Task[Page] | None = asyncio.ensure_future(self._page(query))
+        try:
+            while coming is not None:
+                page, coming = await coming, None
+                if token := page.metadata.continue_:
+                    # The token says the version; both are refused.
+                    later = {**query, "resourceVersion": "", "continue": token}
+                    coming = asyncio.ensure_future(self._page(later))
+                yield page
+        finally:
+            if coming is not None:
+                coming.cancel()
+                await asyncio.wait((coming,))
+                if not coming.cancelled():
+                    coming.exception()  # what it failed with interests nobody any more
 
     async def _page(self, query: dict[str, str]) -> Page:
         body = await self._client.raw(
@@ -157,13 +161,16 @@ class ReflectorRunner:
             raise _not_json(body, problem) from problem
 
     async def _read_items(self, page: Page, objects: list[Cached]) -> None:
+        like = objects[-1].meta if objects else Meta()
         for index, raw in enumerate(page.items or ()):
             if index % _CHUNK == _CHUNK - 1:
                 await asyncio.sleep(0)  # others' turn: a page may be the whole list
             try:
-                objects.append(self._kept(read_object(raw, self._scope.resource)[0]))
+                obj = self._kept(read_object(raw, self._scope.resource, like)[0])
             except msgspec.DecodeError as problem:
                 raise _not_json(bytes(raw), problem) from problem
+            objects.append(obj)
+            like = obj.meta
 
     def _kept(self, obj: Cached) -> Cached:
         if self._scope.metadata_only:
@@ -221,35 +228,31 @@ class ReflectorRunner:
             if events:
                 await self._sink.events(events)
 
-    def _read(
-        self, line: bytes, progress: _Progress, events: list[tuple[str, Cached]]
-    ) -> _Bookmark.Meta | None:
+    def _read(self, line: bytes, progress: _Progress, events: list[tuple[str, Cached]]) -> Bookmark | None:
         """Reads one line into `events`, or into the state that is being gathered; gives a bookmark back."""
         try:
-            event = _EVENT.decode(line)
-            if event.type == "BOOKMARK":
-                progress.count += 1
-                return _BOOKMARK.decode(event.object).metadata
-            if event.type == "ERROR":
-                raise error_of_status(msgspec.json.decode(event.object))
-            obj, kind = read_object(event.object, self._scope.resource)
+            found = read_line(line, self._scope.resource)
         except msgspec.DecodeError as problem:
             raise _not_json(line, problem) from problem
+        if isinstance(found, Bookmark):
+            progress.count += 1
+            return found
+        type_, obj, kind = found
         if kind not in ("", self._scope.resource.kind, "PartialObjectMetadata"):
             return None  # of another kind: an aggregated server's mistake, and none of ours
         progress.count += 1
         obj = self._kept(obj)
         if progress.is_whole:
-            events.append((event.type, obj))
+            events.append((type_, obj))
             progress.rv = newer(progress.rv, obj.resource_version)
-        elif event.type == "DELETED":
+        elif type_ == "DELETED":
             progress.fresh.pop(obj.key, None)
         else:
             progress.fresh[obj.key] = obj
         return None
 
 
-def _ends_initial(mark: _Bookmark.Meta) -> bool:
+def _ends_initial(mark: Bookmark) -> bool:
     return (mark.annotations or {}).get(_INITIAL_END) == "true"
 
 

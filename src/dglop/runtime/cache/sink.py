@@ -17,8 +17,8 @@ __all__ = ("Sink",)
 class Sink(Protocol):
     """Where a reflector puts what it sees."""
 
-    async def replace(self, objects: Sequence[Cached], version: str) -> None:
-        """The whole state as of *version*."""
+    async def replace(self, objects: list[Cached], version: str) -> None:
+        """The whole state as of *version*. The list is the sink's from now on, to be emptied."""
 
     async def events(self, events: Sequence[tuple[str, Cached]]) -> None: ...
 

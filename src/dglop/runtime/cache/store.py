@@ -22,6 +22,14 @@ CONTROLLER_INDEX = "controller"
 """By the uid of the owner that controls the object."""
 
 
+_PART = 1000
+_LOOKED_AT = 5000  # which takes less time than so many changes
+
+
+def _is_same(old: Cached, new: Cached) -> bool:
+    return old.uid == new.uid and old.resource_version == new.resource_version
+
+
 def _namespace(obj: Cached) -> Iterable[str]:
     return (obj.meta.namespace,)
 
@@ -35,7 +43,7 @@ class Store:
     """Objects by namespace and name.
 
     Changes come from the reflector alone, and each says what it changed. There is no await in here, so
-    a reader in the same loop never sees half a change.
+    a reader in the same loop never sees half a change, except that many changes at once come in parts.
     """
 
     def __init__(self, indexers: Mapping[str, Indexer] | None = None) -> None:
@@ -86,14 +94,13 @@ class Store:
         """
         key = new.key
         old = self._items.get(key)
-        if old is not None:
-            if old.uid == new.uid and old.resource_version == new.resource_version:
-                return []  # the one that is there has its views decoded already
-            self._unindex(old)
+        if old is not None and _is_same(old, new):
+            return []  # the one that is there has its views decoded already
         self._items[key] = new
-        self._index(new)
         if old is None:
+            self._index(new)
             return [Delta(None, new)]
+        self._reindex(old, new)
         if old.uid != new.uid:
             return [Delta(old, None, final_state_unknown=True), Delta(None, new)]
         return [Delta(old, new)]
@@ -120,17 +127,49 @@ class Store:
         What is missing was deleted unseen. What is unchanged gives no delta.
         """
         fresh = {obj.key: obj for obj in objects}
+        parts = self.replacing(fresh, covers=covers, is_initial=is_initial)
+        return [delta for part in parts for delta in part]
+
+    def replacing(
+        self,
+        fresh: dict[Key, Cached],
+        *,
+        covers: Callable[[str], bool] | None = None,
+        is_initial: bool = False,
+    ) -> Iterator[Deltas]:
+        """`replace` in parts, between which others may have their turn; `fresh` is emptied.
+
+        First it is only looked at what changed. Up to 1000 changes are then made at once, more of them in
+        parts of so many, each with its deltas. Between parts nobody else may change what is covered.
+        """
+        gone: Objects = []
+        for index, key in enumerate(list(self._items)):
+            if key not in fresh and (covers is None or covers(key[0])):
+                gone.append(self._items[key])
+            if index % _LOOKED_AT == _LOOKED_AT - 1:
+                yield []
+        changed: Objects = []
+        for index, key in enumerate(list(fresh)):
+            # Taken out one by one: to drop ten thousand at once would take long, too.
+            obj, old = fresh.pop(key), self._items.get(key)
+            if old is None or not _is_same(old, obj):
+                changed.append(obj)
+            if index % _LOOKED_AT == _LOOKED_AT - 1:
+                yield []
         deltas: Deltas = []
-        for key in [key for key in self._items if covers is None or covers(key[0])]:
-            if key not in fresh:
-                old = self._items.pop(key)
-                self._unindex(old)
-                deltas.append(Delta(old, None, final_state_unknown=True))
-        for obj in fresh.values():
-            for delta in self.put(obj):
-                added = delta.old is None
-                deltas.append(Delta(None, delta.new, is_initial=is_initial) if added else delta)
-        return deltas
+        for obj in (*gone, *changed):
+            is_gone = self._items.get(obj.key) is obj
+            deltas += self._lose(obj) if is_gone else _initial(self.put(obj), is_initial=is_initial)
+            if len(deltas) >= _PART:
+                yield deltas
+                deltas = []
+        yield deltas
+
+    def _lose(self, obj: Cached) -> Deltas:
+        """Drops what was deleted unseen."""
+        del self._items[obj.key]
+        self._unindex(obj)
+        return [Delta(obj, None, final_state_unknown=True)]
 
     def _index(self, obj: Cached) -> None:
         for name, indexer in self._indexers.items():
@@ -142,12 +181,29 @@ class Store:
             index.setdefault(value, {})[key] = None
 
     def _unindex(self, obj: Cached) -> None:
-        key = obj.key
         for name, indexer in self._indexers.items():
-            index = self._indexes[name]
-            for value in indexer(obj):
-                found = index.get(value)
-                if found is not None:
-                    found.pop(key, None)
-                    if not found:
-                        del index[value]
+            _unlink(self._indexes[name], indexer(obj), obj.key)
+
+    def _reindex(self, old: Cached, new: Cached) -> None:
+        for name, indexer in self._indexers.items():
+            before, after = tuple(indexer(old)), tuple(indexer(new))
+            if before != after:  # seldom: labels and owners stay
+                index = self._indexes[name]
+                _unlink(index, before, old.key)
+                for value in after:
+                    index.setdefault(value, {})[new.key] = None
+
+
+def _initial(deltas: Deltas, *, is_initial: bool) -> Deltas:
+    if not is_initial:
+        return deltas
+    return [Delta(None, each.new, is_initial=True) if each.old is None else each for each in deltas]
+
+
+def _unlink(index: dict[str, dict[Key, None]], values: Iterable[str], key: Key) -> None:
+    for value in values:
+        found = index.get(value)
+        if found is not None:
+            found.pop(key, None)
+            if not found:
+                del index[value]

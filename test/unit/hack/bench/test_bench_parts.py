@@ -102,7 +102,7 @@ def test_the_peer_is_the_version_that_the_docs_speak_of() -> None:
 
 
 def test_all_benches_run_by_default_and_in_one_order() -> None:
-    assert parse([]).benches == ("jobs", "start", "demo", "images")
+    assert parse([]).benches == ("runtime", "jobs", "start", "demo", "images")
     assert parse(["images", "start"]).benches == ("start", "images")
 
 

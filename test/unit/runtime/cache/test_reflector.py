@@ -59,6 +59,17 @@ def test_it_begins_with_a_stream_of_everything_or_a_list_of_any_version() -> Non
     assert begin(PLAIN) == TakeList("0", 500)
 
 
+def test_where_pages_are_cheap_it_begins_with_them_and_comes_back_to_them() -> None:
+    cheap = State(pages=True, last_rv="5")
+    assert begin(cheap) == TakeList("", 250)
+    known, action = step(cheap, Listed("9", paged=True), now=0.0, jitter=0.0)
+    assert (action, known.paged) == (Stream("9"), False)
+    _, again = step(known, ended(GONE), now=9.0, jitter=0.0)
+    assert again == TakeList("", 250, again.after)
+    _, whole = step(known, ListFailed(GONE, TakeList("", 250), continuing=True), now=9.0, jitter=0.0)
+    assert whole == TakeList("", 0)
+
+
 def test_a_later_list_is_never_older_than_what_was_seen_and_unpaged_for_the_watch_cache() -> None:
     assert begin(SEEN) == TakeList("5", 0)
     assert begin(State(last_rv="5")) == Stream("5", initial=True)

@@ -76,9 +76,9 @@ class Follower:
         self.pods[obj.name] = obj
 
 
-async def play(world: PodWorld, rounds: Rounds, *, streams: bool) -> None:
+async def play(world: PodWorld, rounds: Rounds, *, streams: bool, pages: bool) -> None:
     clock = ManualClock()
-    cache = Cache(cast("Client", world), clock=clock, streams=streams)
+    cache = Cache(cast("Client", world), clock=clock, streams=streams, pages=pages)
     informer, follower = cache.informer(POD), Follower()
     failures: list[BaseException] = []
     informer.add_handler(Checked(follower, failures))
@@ -129,8 +129,8 @@ class Checked:
 
 @pytest.mark.timeout(SECONDS)
 @thousand()
-@given(rounds=ROUNDS, streams=st.booleans(), knows_streams=st.booleans())
+@given(rounds=ROUNDS, streams=st.booleans(), knows_streams=st.booleans(), pages=st.booleans())
 def test_store_and_handlers_equal_the_server_after_any_course_of_events(
-    *, rounds: Rounds, streams: bool, knows_streams: bool
+    *, rounds: Rounds, streams: bool, knows_streams: bool, pages: bool
 ) -> None:
-    asyncio.run(play(PodWorld(streams=knows_streams), rounds, streams=streams))
+    asyncio.run(play(PodWorld(streams=knows_streams), rounds, streams=streams, pages=pages))

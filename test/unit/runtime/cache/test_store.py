@@ -130,3 +130,26 @@ def test_indexes_and_deltas_agree_with_the_items_after_any_changes(changes: list
             for value in ("n", "m", "o1", "o2"):
                 expected = {each.key for each in store if value_of(each) == value}
                 assert {each.key for each in store.by_index(name, value)} == expected
+
+
+def test_a_few_changes_come_at_once_and_many_in_parts() -> None:
+    store = Store()
+    first = store.replacing({("n", str(n)): pod(str(n)) for n in range(2500)})
+    assert [len(part) for part in first] == [1000, 1000, 500]
+    fresh = {("n", str(n)): pod(str(n), 1 if n % 5 else 2) for n in range(2500) if n != 1}
+    parts = [told(part) for part in store.replacing(fresh)]
+    assert [len(part) for part in parts] == [501]
+    assert parts[-1][:2] == ["-1?", "+-0"]
+    assert fresh == {}
+    assert len(store) == 2499
+
+
+def test_between_looking_and_changing_nothing_is_changed() -> None:
+    store = Store()
+    store.replace([pod(str(n)) for n in range(5000)])
+    parts = store.replacing({("n", "0"): pod("0", 2)})
+    assert next(parts) == []
+    assert len(store) == 5000
+    assert store.get(("n", "0")).resource_version == "1"
+    assert sum(len(part) for part in parts) == 5000
+    assert [obj.name for obj in store] == ["0"]
