@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from dglop.runtime.api import Kind, Resource
     from dglop.runtime.client import Client, ClientConfig
     from dglop.runtime.clock import Clock
-    from dglop.runtime.controlloop import ControlLoop, LoopOptions
+    from dglop.runtime.controlloop import ControlLoop
     from dglop.runtime.health import Check
     from dglop.runtime.invoke import Reconciler
     from dglop.runtime.keycontroller import KeyReconciler
+    from dglop.runtime.loopoptions import LoopOptions
     from dglop.runtime.metrics import Metrics
     from dglop.runtime.source import Owned, Source
     from dglop.runtime.webhook import Defaulter, HookOptions, Spoke, Validator

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Self, TypeVar
 
 from dglop.errors import ConfigError
 from dglop.runtime.api import resource_of
-from dglop.runtime.controlloop import ControlLoop, LoopOptions
+from dglop.runtime.controlloop import ControlLoop
 from dglop.runtime.environment import HOME
 from dglop.runtime.handler import for_object
+from dglop.runtime.loopoptions import LoopOptions
 from dglop.runtime.objectworker import ObjectWorker
 from dglop.runtime.reconcile import Request, Result
 from dglop.runtime.source import Owned, watch_of
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
     from dglop.runtime.clock import Clock
     from dglop.runtime.cluster import Cluster
     from dglop.runtime.context import Context
-    from dglop.runtime.controlloop import Hearing, Limit
+    from dglop.runtime.controlloop import Hearing
     from dglop.runtime.environment import Environment
     from dglop.runtime.invoke import Reconciler
+    from dglop.runtime.loopoptions import Limit
     from dglop.runtime.metrics import Metrics
     from dglop.runtime.predicate import Predicate
     from dglop.runtime.source import Source

@@ -4,72 +4,37 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from dglop.errors import CacheNotSyncedError, ConfigError
 from dglop.runtime.api import resource_of
 from dglop.runtime.enqueue import EnqueueHandler
 from dglop.runtime.environment import HOME
 from dglop.runtime.late import OptionalKinds, check_optional
+from dglop.runtime.loopoptions import LoopOptions
 from dglop.runtime.predicate import all_of
 from dglop.runtime.queue import WorkQueue
 from dglop.runtime.source import Channel, Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import timedelta
 
     from dglop.runtime.api import Kind, Resource, Rule
     from dglop.runtime.cache import Cache, Cached, EventHandlerProtocol, Informer, Registration
     from dglop.runtime.clock import Clock
     from dglop.runtime.environment import Environment
+    from dglop.runtime.loopoptions import Limit
     from dglop.runtime.metrics import Metrics
     from dglop.runtime.predicate import Predicate
-    from dglop.runtime.queue import RateLimiter
     from dglop.runtime.source import FunctionSource, Source
     from dglop.runtime.worker import Worker
 
-    Indexes = Mapping[Kind, Mapping[str, Callable[[Cached], Iterable[str]]]]
     Hearing = tuple[Informer, EventHandlerProtocol]
 
-__all__ = ("ControlLoop", "Limit", "LoopOptions")
+__all__ = ("ControlLoop",)
 
 K = TypeVar("K")
-
-
-class Limit(Protocol):
-    """Limits what the cache of a cluster holds of a kind. Raises ConfigError for two selectors."""
-
-    def __call__(self, cluster: str, kind: Kind, labels: str, *, metadata_only: bool) -> None: ...
-
-
-class LoopOptions(TypedDict, total=False):
-    """
-    What can be said of any controller.
-
-    Attributes
-    ----------
-        concurrency: how many keys are reconciled at once; 1 by default.
-        reconcile_timeout: how long one reconciliation may take; without it as long as it likes.
-        rate_limiter: how long a key that failed waits; by default from 5 ms to 1000 s. MaxOf(
-            ExponentialBackoff(), TokenBucket(clock.monotonic)) bounds all retries together too.
-        filters: predicates that the events of every kind must pass, beside those of each source.
-        debounce: how long an event waits for others, which are then one reconciliation with it.
-        indexes: what the cache finds the objects of a kind by.
-        rules: what the reconciler's calls must be allowed beside what `needs` declares.
-        needs_leader: whether only the leader may run it; True by default.
-        warm_up: run the sources and fill the queue, but work on nothing, while another process leads.
-    """
-
-    concurrency: int
-    reconcile_timeout: timedelta | None
-    rate_limiter: RateLimiter[Any] | None
-    filters: Sequence[Predicate]
-    debounce: timedelta | None
-    indexes: Indexes | None
-    rules: Sequence[Rule]
-    needs_leader: bool
-    warm_up: bool
 
 
 class ControlLoop(Generic[K]):

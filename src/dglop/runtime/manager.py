@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from dglop.runtime.client import Client
     from dglop.runtime.clock import Clock
     from dglop.runtime.cluster import Cluster
-    from dglop.runtime.controlloop import LoopOptions
     from dglop.runtime.environment import Site
     from dglop.runtime.events import EventRecorder
     from dglop.runtime.log import Log
+    from dglop.runtime.loopoptions import LoopOptions
     from dglop.runtime.reader import Reader
 
 __all__ = ("Manager",)

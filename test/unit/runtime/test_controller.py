@@ -19,7 +19,7 @@ from dglop.testing.clock import ManualClock
 from test.unit.runtime.controller_world import PATH, Greeting, greeting, make_manager, settled, value
 
 if TYPE_CHECKING:
-    from dglop.runtime.controlloop import LoopOptions
+    from dglop.runtime.loopoptions import LoopOptions
 
 pytestmark = pytest.mark.scripted
 

@@ -8,6 +8,7 @@ import pytest
 from dglop.errors import CacheNotSyncedError, ConfigError, ServerError
 from dglop.runtime.api import CustomResource, Spec, Status, owner_reference
 from dglop.runtime.handler import for_object
+from dglop.runtime.settings import Settings
 from dglop.runtime.source import Owned, Watch
 from dglop.testing.memory import MemoryCluster
 
@@ -30,7 +31,8 @@ class Life:
     def __init__(self, cluster):
         self.cluster = cluster
         self.seen = []
-        self.manager = cluster.manager()
+        # Each test says itself what the server serves, and when.
+        self.manager = cluster.manager(Settings(metrics_bind="0", health_bind="0"))
         self.manager.controller(Boss, self.reconcile, owns=[Owned(Minion, optional=True)])
 
     async def reconcile(self, boss, ctx):
