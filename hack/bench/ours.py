@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hack.bench.errors import BenchError
 from hack.bench.identity import write_kubeconfig
+from hack.bench.podseat import can_seat, seated, write_account
 from hack.bench.process import free_port, running
 from hack.stack import DEPLOYMENT, NAMESPACE
 
@@ -75,7 +76,6 @@ async def our_operator(
 ) -> AsyncIterator[tuple[Program, int]]:
     """The operator with the Deployment's arguments and service account; yields it and its health port."""
     account = deployment["spec"]["template"]["spec"]["serviceAccountName"]
-    kubeconfig = write_kubeconfig(stack, NAMESPACE, account, folder / "operator.kubeconfig")
     health = free_port()
     argv = [
         sys.executable,
@@ -86,6 +86,11 @@ async def our_operator(
         f"--metrics-bind=127.0.0.1:{free_port()}",
         f"--progress-bind=127.0.0.1:{free_port()}",
     ]
-    env = {"KUBECONFIG": str(kubeconfig), "POD_NAMESPACE": NAMESPACE, "PYTHONUNBUFFERED": "1"}
+    if can_seat():
+        env = write_account(stack, NAMESPACE, account, folder / "operator.account")
+        argv = seated(argv, folder / "operator.account")
+    else:
+        env = {"KUBECONFIG": str(write_kubeconfig(stack, NAMESPACE, account, folder / "operator.kubeconfig"))}
+    env |= {"POD_NAMESPACE": NAMESPACE, "PYTHONUNBUFFERED": "1"}
     async with running(argv, env=env, log=folder / "operator.log") as program:
         yield program, health

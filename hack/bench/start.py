@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hack.bench.figures import megabytes, middle, seconds
 from hack.bench.ours import deployment_paused, our_operator
+from hack.bench.podseat import can_seat
 from hack.bench.section import Section
 
 if TYPE_CHECKING:
@@ -40,5 +41,9 @@ async def measure_start(stack: Stack, report: Report, options: Options) -> Secti
         (f"RSS after {_IDLE_SECONDS} s idle", megabytes(middle(each.rss for each in idle)), "under 120 MB"),
         ("CPU until then", seconds(middle(each.cpu_seconds for each in idle)), ""),
     ]
-    note = f"medians of {options.repeat}; arguments are the Deployment's; {jobs} DGLJobs in the cluster"
+    knows = "its service account's files, as in a pod" if can_seat() else "a kubeconfig"
+    note = (
+        f"medians of {options.repeat}; arguments are the Deployment's; it knows the cluster by {knows}; "
+        f"{jobs} DGLJobs in the cluster"
+    )
     return Section("Start and idle", ("operator", "measured", "target"), rows, (note,))

@@ -17,6 +17,7 @@ from hack.bench.options import parse
 from hack.bench.ours import operator_arguments
 from hack.bench.peer import is_established, peer_objects
 from hack.bench.peer_build import peer_version
+from hack.bench.podseat import pod_variables
 from hack.bench.workload import CLAIM, JOB_LABEL, dgl_job, parts_volume, plain_pod, pytorch_job
 
 NOTHING = Cost(Counter(), {})
@@ -40,6 +41,17 @@ def test_a_kubeconfig_for_an_account_keeps_nothing_of_the_one_it_is_made_from_bu
     config = {"clusters": [{"name": "c"}], "users": [{"name": "u", "user": {"client-key-data": "secret"}}]}
     made = as_account(config, "token")
     assert made == {"clusters": [{"name": "c"}], "users": [{"name": "u", "user": {"token": "token"}}]}
+
+
+def test_a_program_that_sits_as_in_a_pod_is_told_the_server_by_variables() -> None:
+    assert pod_variables({"server": "https://10.0.0.1:6443"}) == {
+        "KUBERNETES_SERVICE_HOST": "10.0.0.1",
+        "KUBERNETES_SERVICE_PORT": "6443",
+    }
+    assert pod_variables({"server": "https://[::1]"}) == {
+        "KUBERNETES_SERVICE_HOST": "::1",
+        "KUBERNETES_SERVICE_PORT": "443",
+    }
 
 
 def test_all_pods_of_a_load_run_on_the_fake_node_and_end_by_themselves() -> None:
