@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kubernetes.aio import client, config, watch
 
+from hack.bench.runtime.programs.changes import Changes
 from hack.bench.runtime.programs.marks import arguments, mark
 
 if TYPE_CHECKING:
@@ -19,24 +20,31 @@ _WIDGETS = ("bench.dglop.dev", "v1", "widgets")
 async def _follow(api: Any, options: argparse.Namespace) -> None:
     core: Any = client.CoreV1Api(api)
     pods: dict[tuple[str, str], Any] = {}
-    page = await core.list_pod_for_all_namespaces()
-    for pod in page.items:
-        pods[pod.metadata.namespace, pod.metadata.name] = pod
-    mark("synced")
-    await asyncio.sleep(1)
-    mark("settled")
-    changes = 0
-    version = page.metadata.resource_version
-    async for event in watch.Watch().stream(core.list_pod_for_all_namespaces, resource_version=version):
-        pod = event["object"]
-        key = (pod.metadata.namespace, pod.metadata.name)
-        if event["type"] == "DELETED":
-            pods.pop(key, None)
-            continue
-        pods[key] = pod
-        changes += 1
-        if changes == options.count:
-            mark("absorbed")
+    changes = Changes(options.count)
+    is_first = True
+    while True:
+        page = await core.list_pod_for_all_namespaces()
+        for pod in page.items:
+            changes.see(pods, pod)
+        if is_first:
+            is_first = False
+            changes.begin()
+            mark("synced")
+            await asyncio.sleep(1)
+            mark("settled")
+        version = page.metadata.resource_version
+        try:
+            async for event in watch.Watch().stream(
+                core.list_pod_for_all_namespaces, resource_version=version
+            ):
+                if event["type"] == "DELETED":
+                    metadata = event["object"].metadata
+                    pods.pop((metadata.namespace, metadata.name), None)
+                else:
+                    changes.see(pods, event["object"])
+        except client.ApiException as error:
+            if error.status != 410:
+                raise
 
 
 async def _serve(api: Any) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kubernetes import client, config, watch
 
+from hack.bench.runtime.programs.changes import Changes
 from hack.bench.runtime.programs.marks import arguments, mark
 
 if TYPE_CHECKING:
@@ -19,24 +20,29 @@ _WIDGETS = ("bench.dglop.dev", "v1", "widgets")
 def _follow(options: argparse.Namespace) -> None:
     core: Any = client.CoreV1Api()
     pods: dict[tuple[str, str], Any] = {}
-    page = core.list_pod_for_all_namespaces()
-    for pod in page.items:
-        pods[pod.metadata.namespace, pod.metadata.name] = pod
-    mark("synced")
-    time.sleep(1)
-    mark("settled")
-    changes = 0
-    version = page.metadata.resource_version
-    for event in watch.Watch().stream(core.list_pod_for_all_namespaces, resource_version=version):
-        pod = event["object"]
-        key = (pod.metadata.namespace, pod.metadata.name)
-        if event["type"] == "DELETED":
-            pods.pop(key, None)
-            continue
-        pods[key] = pod
-        changes += 1
-        if changes == options.count:
-            mark("absorbed")
+    changes = Changes(options.count)
+    is_first = True
+    while True:
+        page = core.list_pod_for_all_namespaces()
+        for pod in page.items:
+            changes.see(pods, pod)
+        if is_first:
+            is_first = False
+            changes.begin()
+            mark("synced")
+            time.sleep(1)
+            mark("settled")
+        version = page.metadata.resource_version
+        try:
+            for event in watch.Watch().stream(core.list_pod_for_all_namespaces, resource_version=version):
+                if event["type"] == "DELETED":
+                    metadata = event["object"].metadata
+                    pods.pop((metadata.namespace, metadata.name), None)
+                else:
+                    changes.see(pods, event["object"])
+        except client.ApiException as error:
+            if error.status != 410:
+                raise
 
 
 def _serve() -> None:

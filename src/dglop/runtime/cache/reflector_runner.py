@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ("ReflectorRunner",)
 
-_CHUNK = 250
+_CHUNK = 25  # often, so that the next page is asked for and received meanwhile
 _LIST_SECONDS = 120.0
 _REMIND_SECONDS = 10.0
 _INITIAL_END = "k8s.io/initial-events-end"

@@ -6,6 +6,8 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,7 @@ from hack.bench.options import RUNTIME_SIDES, WORKS, parse
 from hack.bench.runtime.marks import parse_mark
 from hack.bench.runtime.measure import Run
 from hack.bench.runtime.pods import ROUND, pod
+from hack.bench.runtime.programs.changes import Changes
 from hack.bench.runtime.programs.marks import mark
 from hack.bench.runtime.programs.stalls import Stalls, percentile
 from hack.bench.runtime.sides import SIDES, Programs, argv_of, sides_at
@@ -94,6 +97,22 @@ def test_pods_are_always_the_same_and_differ_from_each_other() -> None:
     assert pod(7) == pod(7)
     assert pod(7)["metadata"]["name"] != pod(8)["metadata"]["name"]
     assert pod(7)["metadata"]["annotations"][ROUND] == "0"
+
+
+def test_changes_are_counted_from_the_first_list_on_and_once_for_each_version(capsys) -> None:
+    def seen(name: str, version: str) -> SimpleNamespace:
+        metadata = SimpleNamespace(namespace="n", name=name, resource_version=version)
+        return SimpleNamespace(metadata=metadata)
+
+    pods: dict[tuple[str, str], Any] = {}
+    changes = Changes(2)
+    changes.see(pods, seen("a", "1"))
+    changes.begin()
+    for each in (seen("a", "2"), seen("a", "2"), seen("b", "3")):
+        changes.see(pods, each)
+    assert capsys.readouterr().out == ""
+    changes.see(pods, seen("b", "4"))
+    assert parse_mark(capsys.readouterr().out).what == "absorbed"
 
 
 def test_a_percentile_is_what_that_share_does_not_exceed() -> None:
