@@ -107,6 +107,7 @@ async def test_bug_29_what_was_deleted_unseen_is_told_even_while_its_addition_is
     world.remove("p-2999")
     world.compact()
     await clock.advance(60.0)
+    await hearer.until("-p-2999@3001?")
     assert hearer.heard.count("+p-2999@3001!") == 1
     assert [each for each in hearer.heard if each.startswith("-")] == ["-p-1@3?", "-p-2999@3001?"]
     assert len(informer.store) == 2998
