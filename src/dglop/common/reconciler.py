@@ -91,6 +91,8 @@ class JobReconciler(Generic[JobT]):
         if made.delete_job:
             await self._delete_job(job, ctx)
             return None
+        if made.warning and ctx.log:
+            ctx.log.warning(made.warning)
         report = await self._carry_out(job, made, memory, ctx)
         if report.refused:
             made = fail_plan(job, observed, ctx.now(), self.kind, report.refused)
