@@ -92,6 +92,10 @@ soak: $(STAMP) ## Run a Manager against a breaking network and API server; SOAK_
 bugs: $(STAMP) ## Bring each known bug of others into a copy of the code and see its test fail
 	@$(PY) -m hack.bugs $(BUGS)
 
+.PHONY: calls
+calls: $(STAMP) ## Kill the operator, and have the API server fail, at each call of two jobs' whole lives
+	@DGLOP_EVERY_CALL=1 .venv/bin/pytest test/unit/common/calls
+
 .PHONY: images
 images: $(STAMP) ## Build the operator's and DGL's images
 	@$(PY) -m hack.images build

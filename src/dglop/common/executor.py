@@ -49,6 +49,7 @@ class Report:
         blocked: children whose names are taken by objects of others.
         remade: objects that were gone while pods waited for them.
         asked: whether the server was asked about one of those, so that it should not be asked at once again.
+        contested: whether a deletion met a change, so that it has to be looked at again without any event.
     """
 
     created: int = 0
@@ -58,6 +59,7 @@ class Report:
     blocked: list[str] = field(default_factory=list)
     remade: list[str] = field(default_factory=list)
     asked: bool = False
+    contested: bool = False
 
     @property
     def is_stopped(self) -> bool:
@@ -220,8 +222,9 @@ class Executor:
             await self._client.delete(
                 POD, doomed.name, self._job.namespace, uid=doomed.uid, grace_seconds=doomed.grace_seconds
             )
-        except (NotFoundError, ConflictError):
-            self._expectations.deletion_failed(key, doomed.uid)  # gone already, or another has its name
+        except (NotFoundError, ConflictError) as error:
+            self._expectations.deletion_failed(key, doomed.uid)
+            self._contest(error)
         except ApiError as error:
             if not _may_have_happened(error):
                 self._expectations.deletion_failed(key, doomed.uid)
@@ -232,8 +235,12 @@ class Executor:
     async def _delete_service(self, doomed: DeleteService) -> None:
         try:
             await self._client.delete(SERVICE, doomed.name, self._job.namespace, uid=doomed.uid)
-        except (NotFoundError, ConflictError):
-            return
+        except (NotFoundError, ConflictError) as error:
+            self._contest(error)
+
+    def _contest(self, error: ApiError) -> None:
+        """Gone already, or another has the name, of which an event tells; or it was changed just then."""
+        self.report.contested = self.report.contested or isinstance(error, ConflictError)
 
 
 async def _together(work: Callable[[Any], Awaitable[None]], items: Iterable[Any]) -> None:

@@ -142,8 +142,9 @@ class Cases(World):
     async def rest(self) -> None:
         """Return when the cache shows all that the server has, and no job is looked at any more."""
         queues = [each.queue for each in self.manager.controllers]
-        while not all(each.is_idle for each in queues) or self._shown() != await self._versions():
-            await asyncio.sleep(0.05)  # noqa: ASYNC110 - the server is another process
+        # The server is another process, which may have more to say.
+        while not all(each.is_idle for each in queues) or self._shown() != await self._versions():  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
 
     async def _versions(self) -> dict[tuple[str, str], str]:
         found = {}

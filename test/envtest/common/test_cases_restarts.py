@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dglop.common.constants import DEFAULT_CONTAINER_ANNOTATION, POD
@@ -89,7 +90,7 @@ async def test_b6_codes_to_127_are_final_and_from_128_on_tried_again(cases: Case
         await cases.set_pod(f"c{code}-worker-0", phase, exit_code=code)
     wanted = {code: "Succeeded" if code == 0 else "Failed" if code < 128 else "Restarting" for code in CODES}
     for code, condition in wanted.items():
-        await cases.until(lambda name=f"c{code}", word=condition: cases.has(word, name=name))
+        await cases.until(partial(cases.has, condition, name=f"c{code}"))
     await cases.rest()
     restarts = {code: cases.job(f"c{code}").status.restart_count for code in CODES}
     assert restarts == {code: int(code >= 128) for code in CODES}

@@ -19,7 +19,7 @@ QUOTA = Resource("", "v1", "ResourceQuota", "resourcequotas")
 STATUS = "/testjobs/g/status"
 
 
-async def succeeded(cases: MemoryCases, **policy: int) -> None:
+async def succeeded(cases: MemoryCases, **policy: Any) -> None:
     """A TestJob that has succeeded just now."""
     await cases.toy(workers=1, **policy)
     await cases.run()
