@@ -34,15 +34,23 @@ class _Phased(Life):
     running: ClassVar[dict[str, Any]] = {}
 
     def steps(self) -> list[Step]:
+        if self.is_plain:
+            return [
+                (lambda _: True, self.submit),
+                (lambda job: holds(job, "Running", **self.running), self.finish),
+                *self._ending(),
+            ]
         return [
             (lambda _: True, self.submit),
             (lambda job: holds(job, "Running", **self.running), self.fail),
             (lambda job: holds(job, "Running", restartCount=1, **self.running), self.suspend),
             (lambda job: holds(job, "Suspended") and not self.count_pods(), self.resume),
             (lambda job: holds(job, "Running", **self.running) and not holds(job, "Suspended"), self.finish),
-            (lambda job: holds(job, "Succeeded"), self.rest),
-            (lambda _: True, self.note_end),
+            *self._ending(),
         ]
+
+    def _ending(self) -> list[Step]:
+        return [(lambda job: holds(job, "Succeeded"), self.rest), (lambda _: True, self.note_end)]
 
     def count_pods(self) -> int:
         return len(self.cluster.server.store.all("pods", NAMESPACE))
@@ -65,8 +73,7 @@ class _Phased(Life):
     async def rest(self) -> None:
         """All that follows from the end happens; what went wrong is tried again meanwhile."""
         for _ in range(20):
-            await self.reap()
-            await self.cluster.advance(20.0)
+            await self.turn(20.0)
 
 
 class ToyLife(_Phased):
@@ -75,8 +82,8 @@ class ToyLife(_Phased):
     resource = ToyJob
     kind: ClassVar[ToyJobKind] = ToyJobKind()
 
-    def __init__(self, cluster: MemoryCluster) -> None:
-        super().__init__(cluster)
+    def __init__(self, cluster: MemoryCluster, *, is_plain: bool = False) -> None:
+        super().__init__(cluster, is_plain=is_plain)
         self._is_done = False
 
     async def submit(self) -> None:
@@ -114,8 +121,8 @@ class DGLLife(_Phased):
     kind: ClassVar[DGLJobKind] = DGLJobKind(KindOptions(Tokens(b"k" * 32), "operator:test"))
     running: ClassVar[dict[str, Any]] = {"phase": "Training"}
 
-    def __init__(self, cluster: MemoryCluster) -> None:
-        super().__init__(cluster)
+    def __init__(self, cluster: MemoryCluster, *, is_plain: bool = False) -> None:
+        super().__init__(cluster, is_plain=is_plain)
         self._kubelet = Kubelet(cluster.client, NAMESPACE)
 
     async def submit(self) -> None:

@@ -48,13 +48,18 @@ Step = tuple["Callable[[dict[str, Any] | None], bool]", "Callable[[], Awaitable[
 
 
 class Life(ABC):
-    """Who does something to the job: person, kubelet, garbage collector; each looks at the server alone."""
+    """
+    Who does something to the job: person, kubelet, garbage collector; each looks at the server alone.
+
+    A plain life is one in which nothing goes wrong and nobody suspends the job.
+    """
 
     resource: ClassVar[type[CustomResource[Any, Any]]]
     kind: ClassVar[JobKind[Any]]
 
-    def __init__(self, cluster: MemoryCluster) -> None:
+    def __init__(self, cluster: MemoryCluster, *, is_plain: bool = False) -> None:
         self.cluster = cluster
+        self.is_plain = is_plain
         self.client = cluster.client
         self.outcome = Outcome()
         cluster.server.store.subscribe(self._heard)
@@ -62,15 +67,15 @@ class Life(ABC):
     async def live(self, wire: Wire) -> Outcome:
         """The whole life under an operator on this wire, and another where that dies."""
         await self.cluster.install(self.resource)
-        operator = Operator(self.cluster, self.resource, self.kind, wire)
+        self.operator = Operator(self.cluster, self.resource, self.kind, wire)
         try:
-            await operator.start()
+            await self.operator.start()
             for is_due, act in self.steps():
-                await self._until(is_due, operator)
+                await self._until(is_due)
                 await act()
-            await self._until(lambda job: job is None, operator)
+            await self._until(lambda job: job is None)
         finally:
-            await operator.stop()
+            await self.operator.stop()
         await self._collect()
         self.outcome.made.sort()
         return self.outcome
@@ -118,12 +123,16 @@ class Life(ABC):
                     "POST", f"/api/v1/namespaces/{NAMESPACE}/pods/{name}/binding", body=body
                 )
 
-    async def _until(self, is_due: Callable[[dict[str, Any] | None], bool], operator: Operator) -> None:
+    async def turn(self, seconds: float) -> None:
+        """Everybody has a turn, and time passes."""
+        await self.reap()
+        await self.play()
+        await self.cluster.advance(seconds)
+        await self.operator.revive()
+
+    async def _until(self, is_due: Callable[[dict[str, Any] | None], bool]) -> None:
         for turn in range(_TURNS):
-            await self.reap()
-            await self.play()
-            await self.cluster.advance(1.0 if turn < _LATER else 30.0)
-            await operator.revive()
+            await self.turn(1.0 if turn < _LATER else 30.0)
             if is_due(await self.job()):
                 return
         raise AssertionError(f"it stands still at {await self.job()} with {await self.pods()}")
@@ -149,7 +158,7 @@ def _plain(status: dict[str, Any]) -> dict[str, Any]:
     """The status without its times."""
     conditions = {each["type"]: (each["status"], each["reason"]) for each in status["conditions"]}
     found = {key: value for key, value in status.items() if not key.endswith("Time")}
-    failure = {key: value for key, value in status["lastFailure"].items() if key != "time"}
+    failure = {key: value for key, value in status.get("lastFailure", {}).items() if key != "time"}
     for part in ("partition", "trainer"):
         kept = status.get(part, {}).items()
         found[part] = {key: value for key, value in kept if not key.endswith(("Time", "UID"))}

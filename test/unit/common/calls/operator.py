@@ -47,7 +47,12 @@ class Operator:
         config, clock = ClientConfig(host=client.host), self._cluster.clock
         manager = Manager(settings, client=client.intercepted(self.wire.carry), config=config, clock=clock)
         manager.controller(self._resource, JobReconciler(self._kind), concurrency=2)
-        await self._running.enter_async_context(manager)
+        self.manager = await self._running.enter_async_context(manager)
+
+    async def resync(self) -> None:
+        """Have every job looked at again, as an operator does now and then."""
+        for informer in self.manager.cache.informers:
+            await informer.resync()
 
     async def stop(self) -> None:
         await self._running.aclose()

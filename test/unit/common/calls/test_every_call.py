@@ -7,7 +7,6 @@ effects, and each effect an eighth of the calls; `make calls` tries all effects 
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ import pytest
 
 from dglop.testing.memory import Effect, Fault, MemoryCluster
 from test.properties import SECONDS
+from test.unit.common.calls.extent import IS_WHOLE
 from test.unit.common.calls.kinds import LIVES
 from test.unit.common.calls.operator import AGENT
 from test.wire import Wire
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from dglop.testing.memory import Request
     from test.unit.common.calls.life import Outcome
 
-IS_WHOLE = bool(os.environ.get("DGLOP_EVERY_CALL"))
 BEFORE, AFTER = "killed before it", "killed after it"
 EFFECTS: dict[str, int | Effect | None] = {
     BEFORE: None,
