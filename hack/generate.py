@@ -9,6 +9,8 @@ from typing import Any
 
 import yaml
 
+from dglop.common.gang.rights import GANG_CLUSTER_RULES, GANG_RULES
+from dglop.common.kueue.rights import KUEUE_CLUSTER_RULES, kueue_rules
 from dglop.dgljob.api import DGLJob
 from dglop.dgljob.rbac import MANAGER_RULES, OWN_RULES, people_roles
 from dglop.runtime.access import ACCESS_RULES
@@ -29,9 +31,20 @@ def generated() -> dict[Path, str]:
         "secure-metrics/role.yaml": role_manifest("metrics-auth-role", ACCESS_RULES),
         "namespaced/role.yaml": _role("manager-role", MANAGER_RULES),
     }
+    for component, rules in GANG_RULES.items():
+        manifests |= _component(component, "gang", rules, GANG_CLUSTER_RULES)
+    manifests |= _component("kueue", "kueue", kueue_rules(DGLJob), KUEUE_CLUSTER_RULES)
     for name, role in people_roles().items():
         manifests[f"rbac/{name.replace('-', '_')}.yaml"] = role
     return {CONFIG / path: _text(manifest) for path, manifest in manifests.items()}
+
+
+def _component(component: str, name: str, rules: Any, cluster_rules: Any) -> dict[str, dict[str, Any]]:
+    """Its two roles: one that may be bound in a namespace alone, and one for what is in no namespace."""
+    return {
+        f"components/{component}/role.yaml": role_manifest(f"{name}-role", rules),
+        f"components/{component}/cluster_role.yaml": role_manifest(f"{name}-cluster-role", cluster_rules),
+    }
 
 
 def _role(name: str, rules: Any) -> dict[str, Any]:

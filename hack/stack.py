@@ -54,7 +54,10 @@ class Stack:
 
 
 def envtest_assets(report: Report) -> Path:
-    """Build etcd, kube-apiserver and kubectl if need be, and return a folder that holds them by name."""
+    """Build what envtest needs, and give a folder with etcd, kube-apiserver and kubectl by name.
+
+    Kueue is built too, since a test that had to wait for that would be taken to hang.
+    """
     folder = cache_dir() / "envtest"
     folder.mkdir(parents=True, exist_ok=True)
     with report.step("envtest") as step:
@@ -63,7 +66,8 @@ def envtest_assets(report: Report) -> Path:
             target = binaries.binary(name, report=step)
             link.unlink(missing_ok=True)
             link.symlink_to(target)
-        step.note("etcd, kube-apiserver, kubectl")
+        binaries.binary("kueue", report=step)
+        step.note("etcd, kube-apiserver, kubectl, kueue")
     return folder
 
 
@@ -85,7 +89,7 @@ def bring_up(report: Report) -> Stack:
     )
     with report.step("operator") as step:
         install(stack)
-        step.note(_standing(stack))
+        step.note(standing(stack))
     return stack
 
 
@@ -121,7 +125,7 @@ def install(stack: Stack, overlay: str = "config/default") -> None:
         raise RuntimeError(f"the operator did not get ready: {error}\n{words}\n{logs}") from error
 
 
-def _standing(stack: Stack) -> str:
+def standing(stack: Stack) -> str:
     """How many pods are ready, once one of them leads. Raises RuntimeError where none does in time."""
     end = time.monotonic() + _READY_SECONDS
     while time.monotonic() < end:

@@ -83,6 +83,7 @@ TOOLS: Mapping[str, Tool] = {
         Tool("kwok", "dns", "sigs.k8s.io/kwok", "sigs.k8s.io/kwok/cmd/kwok", 1),
         Tool("pause", "pause", "", ".", 0.1),
         Tool("kind", "kind", "sigs.k8s.io/kind", "sigs.k8s.io/kind", 0.5),
+        Tool("kueue", "kueue", "sigs.k8s.io/kueue", "sigs.k8s.io/kueue/cmd/kueue", 7),
     )
 }
 

@@ -11,8 +11,18 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from dglop.common.types import JobStatus
+    from dglop.runtime.api import Resource
 
-__all__ = ("Counter", "CreatePod", "DeletePod", "DeleteService", "JobEvent", "Plan")
+__all__ = (
+    "Counter",
+    "CreatePod",
+    "DeleteGroup",
+    "DeletePod",
+    "DeleteService",
+    "JobEvent",
+    "Plan",
+    "WriteGroup",
+)
 
 
 class Counter(StrEnum):
@@ -56,6 +66,28 @@ class DeleteService:
 
 
 @dataclass(frozen=True, slots=True)
+class WriteGroup:
+    """One PodGroup that is missing, or with a uid one whose fields have to follow the job."""
+
+    resource: Resource
+    manifest: dict[str, Any]
+    uid: str = ""
+
+    @property
+    def name(self) -> str:
+        return str(self.manifest["metadata"]["name"])
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteGroup:
+    """One PodGroup that nothing is scheduled by any more."""
+
+    resource: Resource
+    name: str
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
 class JobEvent:
     """One event, sent after the status was written.
 
@@ -84,8 +116,10 @@ class Plan:
     objects: tuple[dict[str, Any], ...] = ()
     recheck: bool = False
     services: tuple[dict[str, Any], ...] = ()
+    groups: tuple[WriteGroup, ...] = ()
     delete_pods: tuple[DeletePod, ...] = ()
     delete_services: tuple[DeleteService, ...] = ()
+    delete_groups: tuple[DeleteGroup, ...] = ()
     delete_job: bool = False
     events: tuple[JobEvent, ...] = ()
     counters: tuple[Counter, ...] = ()

@@ -26,7 +26,7 @@ def settle_children(draft: Draft) -> None:
     if draft.is_gang and _has_old_gang(draft):
         return  # two attempts of a gang never live side by side
     for role in draft.roles.values():
-        if role.gate is Gate.OPEN and role.is_settled:
+        if role.gate is Gate.OPEN and role.is_settled and role.name not in draft.held:
             for index in _missing(role):
                 draft.creates.append(CreatePod(role.name, index, pod_manifest(draft, role, index)))
     _recheck_objects(draft)

@@ -19,6 +19,7 @@ __all__ = (
     "MAX_MESSAGE",
     "MAX_NAME",
     "POD",
+    "PRIORITY_CLASS",
     "SECRET",
     "SERVICE",
 )
@@ -41,3 +42,6 @@ MAX_NAME: Final = 63
 POD: Final = Resource("", "v1", "Pod", "pods")
 SERVICE: Final = Resource("", "v1", "Service", "services")
 SECRET: Final = Resource("", "v1", "Secret", "secrets")
+PRIORITY_CLASS: Final = Resource(
+    "scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", namespaced=False
+)

@@ -7,16 +7,26 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from dglop.common.actions import Counter, CreatePod, DeletePod, DeleteService, JobEvent, Plan
+from dglop.common.actions import (
+    Counter,
+    CreatePod,
+    DeleteGroup,
+    DeletePod,
+    DeleteService,
+    JobEvent,
+    Plan,
+    WriteGroup,
+)
 from dglop.common.conditions import Conditions
 from dglop.common.counting import parse_ranges
 from dglop.common.kind import Gate, JobKind, RestartScope
 from dglop.common.reasons import Reason, kind_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from dglop.common.gang.group import Group
     from dglop.common.observed import Observed
     from dglop.common.types import JobStatus, ReplicaSpec, RestartPolicy, RunPolicy
     from dglop.common.views import PodView
@@ -85,8 +95,10 @@ class Draft:
     objects: list[dict[str, Any]] = field(default_factory=list)
     recheck: bool = False
     services: list[dict[str, Any]] = field(default_factory=list)
+    groups_to_write: list[WriteGroup] = field(default_factory=list)
     delete_pods: dict[str, DeletePod] = field(default_factory=dict)
     delete_services: list[DeleteService] = field(default_factory=list)
+    delete_groups: list[DeleteGroup] = field(default_factory=list)
     delete_job: bool = False
     events: list[JobEvent] = field(default_factory=list)
     counters: list[Counter] = field(default_factory=list)
@@ -94,6 +106,8 @@ class Draft:
     warning: str = ""
     is_undecided: bool = False
     """A failure is seen, but what follows from it waits for the cache: nothing is made until then."""
+    held: set[str] = field(default_factory=set)
+    """Roles whose pods wait for their PodGroup."""
 
     @classmethod
     def of(cls, job: Any, observed: Observed, now: datetime, kind: JobKind[Any]) -> Draft:
@@ -113,6 +127,16 @@ class Draft:
     @property
     def is_gang(self) -> bool:
         return self.scope is RestartScope.JOB
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether no pod may be there: the spec says so, or the queue that the job is in does."""
+        admission = self.observed.admission
+        return bool(self.policy.suspend) or (admission is not None and not admission.is_admitted)
+
+    def groups(self) -> Sequence[Group]:
+        """The groups that the job's pods are scheduled in, whether they are wanted now or not."""
+        return self.kind.pod_groups(self.job)
 
     @property
     def is_settled(self) -> bool:
@@ -166,8 +190,10 @@ class Draft:
             objects=tuple(self.objects),
             recheck=self.recheck,
             services=tuple(self.services),
+            groups=tuple(self.groups_to_write),
             delete_pods=tuple(self.delete_pods.values()),
             delete_services=tuple(self.delete_services),
+            delete_groups=tuple(self.delete_groups),
             delete_job=self.delete_job,
             events=tuple(self.events),
             counters=tuple(self.counters),

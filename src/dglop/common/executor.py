@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from dglop.common.constants import LABEL_JOB_NAME, POD, SERVICE
 from dglop.common.ignored import ignored_field
 from dglop.common.reasons import Reason
-from dglop.common.watching import SERVICES, ExpectationKey
+from dglop.common.report import Report
+from dglop.common.watching import GROUPS, SERVICES
+from dglop.common.writes import Writes
 from dglop.errors import (
     AlreadyExistsError,
     ApiConnectionError,
@@ -27,53 +28,22 @@ from dglop.runtime.api.resource import resource_of
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
-    from dglop.common.actions import CreatePod, DeletePod, DeleteService, Plan
+    from dglop.common.actions import (
+        CreatePod,
+        DeleteGroup,
+        DeletePod,
+        DeleteService,
+        Plan,
+        WriteGroup,
+    )
     from dglop.common.memory import JobMemory
+    from dglop.common.watching import ExpectationKey
     from dglop.runtime.context import Context
     from dglop.runtime.expectations import Expectations
 
-__all__ = ("Executor", "Report")
+__all__ = ("Executor",)
 
 CONCURRENCY: Final = 16
-
-
-@dataclass(slots=True)
-class Report:
-    """
-    What became of a plan.
-
-    Attributes
-    ----------
-        refused: the server's words about a child that it will never take.
-        denied: the server's words about a child that it does not take now, as beyond a quota.
-        blocked: children whose names are taken by objects of others.
-        remade: objects that were gone while pods waited for them.
-        asked: whether the server was asked about one of those, so that it should not be asked at once again.
-        contested: whether a deletion met a change, so that it has to be looked at again without any event.
-    """
-
-    created: int = 0
-    deleted: int = 0
-    refused: str = ""
-    denied: str = ""
-    blocked: list[str] = field(default_factory=list)
-    remade: list[str] = field(default_factory=list)
-    asked: bool = False
-    contested: bool = False
-
-    @property
-    def is_stopped(self) -> bool:
-        """Whether going on to create is of no use."""
-        return bool(self.refused or self.denied)
-
-    @property
-    def trouble(self) -> tuple[str, str] | None:
-        """Reason and sentence of what keeps children from being created."""
-        if self.denied:
-            return Reason.FAILED_CREATE_POD, self.denied
-        if self.blocked:
-            return Reason.RESOURCE_EXISTS, "; ".join(self.blocked[:3])
-        return None
 
 
 class Executor:
@@ -91,23 +61,55 @@ class Executor:
         self._job = job
         self._expectations = expectations
         self._memory = memory
+        self._writes = Writes(ctx.client, job.namespace, expectations)
         self.report: Report = Report()
 
     async def delete(self, plan: Plan) -> None:
         await _together(self._delete_pod, plan.delete_pods)
         await _together(self._delete_service, plan.delete_services)
+        await _together(self._delete_group, plan.delete_groups)
+        self.report.contested = self.report.contested or self._writes.contested
 
     async def create(self, plan: Plan) -> None:
-        """Objects, then Services, then pods; what comes first must be there before the next."""
+        """Objects, PodGroups, Services, pods; what comes first must be there before the next."""
         self._memory.begin(plan.status.attempt)
         self._memory.ignored.begin(plan.status.observed_spec_hash)
         await _together(self._create_object, plan.objects)
         if not plan.recheck:
             self.report.remade.clear()  # they were made for the first time
+        await _together(self._write_group, plan.groups)
         await _together(self._create_service, plan.services)
         if self.report.is_stopped or self.report.blocked:
             return
         await _together(self._create_pod, plan.creates)
+
+    async def _write_group(self, group: WriteGroup) -> None:
+        """Make the group, or bring the one that is there up to the job."""
+        if self.report.is_stopped:
+            return
+        try:
+            if group.uid:
+                await self._change_group(group)
+            else:
+                key = (self._job.uid, GROUPS)
+                await self._writes.create(key, group.manifest, resource=group.resource)
+                self.report.groups_created += 1
+        except ApiError as error:
+            await self._judge(error, group.manifest)
+
+    async def _change_group(self, group: WriteGroup) -> None:
+        """Only fields of ours: the queue may be another by now, and the scheduler's notes stay."""
+        metadata = {"uid": group.uid, "annotations": group.manifest["metadata"]["annotations"]}
+        body = {"metadata": metadata, "spec": group.manifest["spec"]}
+        try:
+            await self._client.patch(group.resource, group.name, self._job.namespace, body)
+        except (NotFoundError, ConflictError) as error:
+            self._contest(error)
+        except (InvalidError, BadRequestError) as error:
+            # What runs need not end because its group stays as it is.
+            self.report.deny(
+                Reason.FAILED_CREATE_POD_GROUP, f"PodGroup {group.name} stays as it is: {error.message}"
+            )
 
     async def _create_pod(self, create: CreatePod) -> None:
         if self.report.is_stopped:
@@ -117,12 +119,10 @@ class Executor:
             self.report.blocked.append(stranger)
             return
         key = (self._job.uid, create.role.lower())
-        self._expectations.expect(key, creations=[create.name])
+        heeding = self._client.with_warnings(partial(self._heed, create))
         try:
-            await self._client.with_warnings(partial(self._heed, create)).create(create.manifest)
+            await self._writes.create(key, create.manifest, client=heeding)
         except ApiError as error:
-            if not _may_have_happened(error):
-                self._expectations.creation_failed(key, create.name)
             await self._judge(error, create.manifest)
         else:
             self.report.created += 1
@@ -144,12 +144,9 @@ class Executor:
         name, key = manifest["metadata"]["name"], (self._job.uid, SERVICES)
         if self.report.is_stopped or self._is_expected(key, name):
             return
-        self._expectations.expect(key, creations=[name])
         try:
-            await self._client.create(manifest)
+            await self._writes.create(key, manifest)
         except ApiError as error:
-            if not _may_have_happened(error):
-                self._expectations.creation_failed(key, name)
             await self._judge(error, manifest)
 
     def _is_expected(self, key: ExpectationKey, name: str) -> bool:
@@ -179,8 +176,15 @@ class Executor:
             case ApiConnectionError():
                 raise error
             case _:
-                self.report.denied = f"{what} was not created: {error.message}"
+                self._deny(error, manifest, what)
         return False
+
+    def _deny(self, error: ApiError, manifest: dict[str, Any], what: str) -> None:
+        note, is_group = f"{what} was not created: {error.message}", manifest["kind"] == "PodGroup"
+        if is_group and isinstance(error, NotFoundError):
+            crd = resource_of(manifest).group_resource
+            note += f"; is the CRD {crd} installed? The operator was started with --gang-scheduler for it"
+        self.report.deny(Reason.FAILED_CREATE_POD_GROUP if is_group else Reason.FAILED_CREATE_POD, note)
 
     async def _is_own(self, manifest: dict[str, Any], what: str) -> bool:
         """Whether the object that has the name is the job's; if not, it is waited out."""
@@ -217,20 +221,14 @@ class Executor:
 
     async def _delete_pod(self, doomed: DeletePod) -> None:
         key = (self._job.uid, doomed.role)
-        self._expectations.expect(key, deletions=[doomed.uid])
-        try:
-            await self._client.delete(
-                POD, doomed.name, self._job.namespace, uid=doomed.uid, grace_seconds=doomed.grace_seconds
-            )
-        except (NotFoundError, ConflictError) as error:
-            self._expectations.deletion_failed(key, doomed.uid)
-            self._contest(error)
-        except ApiError as error:
-            if not _may_have_happened(error):
-                self._expectations.deletion_failed(key, doomed.uid)
-            raise
-        else:
+        seconds = doomed.grace_seconds
+        if await self._writes.delete(key, POD, doomed.name, doomed.uid, grace_seconds=seconds):
             self.report.deleted += 1
+
+    async def _delete_group(self, doomed: DeleteGroup) -> None:
+        key = (self._job.uid, GROUPS)
+        if await self._writes.delete(key, doomed.resource, doomed.name, doomed.uid):
+            self.report.groups_deleted += 1
 
     async def _delete_service(self, doomed: DeleteService) -> None:
         try:
@@ -255,10 +253,3 @@ async def _together(work: Callable[[Any], Awaitable[None]], items: Iterable[Any]
     for result in results:
         if isinstance(result, BaseException):
             raise result
-
-
-def _may_have_happened(error: ApiError) -> bool:
-    """Whether the server may have done it although it did not say so."""
-    if isinstance(error, ApiConnectionError):
-        return error.sent
-    return error.status == 504

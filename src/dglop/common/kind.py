@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
+from dglop.common.gang.group import Group
 from dglop.common.replica import JobT, Replica
 from dglop.common.types import CleanPodPolicy, ReplicaSpec, RestartPolicy
 
@@ -118,6 +119,14 @@ class JobKind(ABC, Generic[JobT]):
         is there already (an empty list: the object outlives the job).
         """
         return ()
+
+    def pod_groups(self, job: JobT) -> Sequence[Group]:
+        """Which replica types run at the same time, for gang scheduling; all of them by default.
+
+        A type whose pods come only when others have ended, or run, must be in a group of its own or late in
+        theirs: a scheduler that waits for it would wait for ever. The names are those of `replicas`.
+        """
+        return (Group(tuple(self.replicas(job))),)
 
     def success(self, job: JobT, observed: Observed, completed: Mapping[str, Collection[int]]) -> bool:
         """Whether the job has succeeded, from the indexes that have finished their work."""

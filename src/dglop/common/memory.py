@@ -12,6 +12,7 @@ from dglop.common.ignored import IgnoredFields
 from dglop.common.stuck import PATIENCE
 
 if TYPE_CHECKING:
+    from dglop.common.actions import JobEvent
     from dglop.runtime.reconcile import Request
 
 __all__ = ("JobMemory", "Memories")
@@ -28,6 +29,7 @@ class JobMemory:
         attempt: the attempt that they were created in.
         checked: when they were last forgotten in order to be asked for again (monotonic seconds).
         trouble: why children cannot be created now: a reason and a sentence.
+        queue_events: what was told last about the queue that the job is in.
         ignored: fields of the templates that the API server does not know.
     """
 
@@ -37,6 +39,7 @@ class JobMemory:
     checked: float = -math.inf
     trouble: tuple[str, str] | None = None
     backoff: Backoff = field(default_factory=Backoff)
+    queue_events: tuple[JobEvent, ...] = ()
     ignored: IgnoredFields = field(default_factory=IgnoredFields)
 
     def begin(self, attempt: int) -> None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Metrics of jobs and their pods, under the training operator's names."""
+"""Metrics of jobs, their pods and their PodGroups, under the training operator's names."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +27,8 @@ class JobMetrics:
         }
         self._created_pods = metrics.counter("created_pods_total", "Pods created", *_LABELS)
         self._deleted_pods = metrics.counter("deleted_pods_total", "Pods deleted", *_LABELS)
+        self._created_groups = metrics.counter("created_pod_groups_total", "PodGroups created", *_LABELS)
+        self._deleted_groups = metrics.counter("deleted_pod_groups_total", "PodGroups deleted", *_LABELS)
         self._refused_pods = metrics.counter("failed_pod_creations_total", "Pods not created", *_LABELS)
 
     def jobs(self, counters: Iterable[Counter], namespace: str) -> None:
@@ -37,10 +39,14 @@ class JobMetrics:
         self._jobs["deleted"].labels(namespace, self._framework).inc()
 
     def pods(self, namespace: str, *, created: int = 0, deleted: int = 0, refused: int = 0) -> None:
-        for family, count in (
-            (self._created_pods, created),
-            (self._deleted_pods, deleted),
-            (self._refused_pods, refused),
-        ):
-            if count:
-                family.labels(namespace, self._framework).inc(count)
+        self._add(namespace, self._created_pods, created)
+        self._add(namespace, self._deleted_pods, deleted)
+        self._add(namespace, self._refused_pods, refused)
+
+    def pod_groups(self, namespace: str, *, created: int = 0, deleted: int = 0) -> None:
+        self._add(namespace, self._created_groups, created)
+        self._add(namespace, self._deleted_groups, deleted)
+
+    def _add(self, namespace: str, family: Any, count: int) -> None:
+        if count:
+            family.labels(namespace, self._framework).inc(count)

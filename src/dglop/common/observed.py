@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dglop.common.gang.seen import Gang
+    from dglop.common.kueue.podsetinfo import QueueAdmission
     from dglop.common.views import PodView, ServiceView
 
 __all__ = ("Observed",)
@@ -25,11 +27,15 @@ class Observed:
         services: every Service that the job controls.
         unsettled: replica types (lower case) whose last creates or deletes the cache does not show yet;
             nothing is created or deleted for them, and no restart is decided, until it does.
+        gang: gang scheduling, where the operator has it turned on.
+        admission: what the queue says of a job that is in one.
     """
 
     pods: tuple[PodView, ...] = ()
     services: tuple[ServiceView, ...] = ()
     unsettled: frozenset[str] = frozenset()
+    gang: Gang | None = None
+    admission: QueueAdmission | None = None
 
     def pods_of(self, role: str) -> Iterator[PodView]:
         """The pods of a replica type; upper and lower case are one."""

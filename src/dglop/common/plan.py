@@ -12,9 +12,10 @@ from dglop.common.conditions import Conditions, is_finished
 from dglop.common.counting import replica_status
 from dglop.common.draft import AT_ONCE, Draft, controller_name
 from dglop.common.ending import conclude, note_created, note_done, tally
+from dglop.common.gang.settle import drop_groups, settle_groups
 from dglop.common.names import role_selector
 from dglop.common.reasons import ConditionType, Reason, is_own
-from dglop.common.starting import begin, fail, is_foreign, note_change, start, suspend
+from dglop.common.starting import begin, fail, hold_unadmitted, is_foreign, note_change, start, suspend
 from dglop.common.waiting import waiting_reason
 from dglop.errors import SchemaError
 
@@ -74,8 +75,9 @@ def _step(draft: Draft) -> None:
     if is_finished(draft.status):
         note_done(draft)
         clean_up(draft)
+        drop_groups(draft)
         return
-    if draft.policy.suspend:
+    if draft.is_suspended:
         suspend(draft)
         return
     if not start(draft):
@@ -87,6 +89,8 @@ def _step(draft: Draft) -> None:
     note_created(draft)
     _show_running(draft)
     if not draft.is_undecided:
+        hold_unadmitted(draft)
+        settle_groups(draft)
         settle_children(draft)
 
 
@@ -134,7 +138,7 @@ def _finish(draft: Draft) -> Plan:
             selector=role_selector(controller_name(draft.kind, draft.job), draft.job.name, name),
             before=before if over else None,
             attempt=None if role.is_kept or not draft.is_gang else draft.status.attempt,
-            leaving_is_active=draft.policy.suspend and not over,
+            leaving_is_active=draft.is_suspended and not over,
         )
     changed = draft.job.model_copy(update={"status": draft.status})
     extra = draft.kind.status_extra(changed, draft.observed, draft.now)
@@ -151,5 +155,7 @@ def _forget_children(draft: Draft) -> None:
     draft.objects.clear()
     draft.recheck = False
     draft.services.clear()
+    draft.groups_to_write.clear()
+    draft.delete_groups.clear()
     draft.delete_pods.clear()
     draft.delete_services.clear()

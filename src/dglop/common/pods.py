@@ -59,6 +59,10 @@ def pod_manifest(draft: Draft, role: Role, index: int) -> dict[str, Any]:
     # Once more: what the base is found and decided by is not the kind's to change.
     pod.labels.update(labels)
     _dress(pod, name, job.name, pod_restart_policy(role.policy, draft.scope))
+    _mark(draft, role, pod)
+    admission = draft.observed.admission
+    if admission and role.name.lower() in admission.pod_sets:
+        admission.pod_sets[role.name.lower()].merge_into(pod)
     metadata = {
         "name": name,
         "namespace": job.namespace,
@@ -86,6 +90,14 @@ def _dress(pod: RawPod, name: str, job: str, restart_policy: str) -> None:
     pod.spec["hostname"] = name
     pod.spec["subdomain"] = job
     pod.spec["restartPolicy"] = restart_policy
+
+
+def _mark(draft: Draft, role: Role, pod: RawPod) -> None:
+    """Put the pod into its group, where pods are scheduled in groups."""
+    gang = draft.observed.gang
+    group = next((each for each in draft.groups() if role.name in each.roles), None) if gang else None
+    if gang and group:
+        gang.scheduler.mark(pod, group.name(draft.job.name), role.name)
 
 
 def main_container(kind: JobKind[Any], job: Any, role: str, pod: RawPod) -> str:

@@ -52,6 +52,11 @@ class Reason(StrEnum):
     SPEC_CHANGE_IGNORED = "SpecChangeIgnored"
     TEMPLATE_FIELD_IGNORED = "TemplateFieldIgnored"
     POD_RESTART_POLICY = "SetPodTemplateRestartPolicy"
+    SCHEDULING_POLICY_IGNORED = "SchedulingPolicyIgnored"
+    POD_SCHEDULER_NAME = "SetPodTemplateSchedulerName"
+
+    FAILED_CREATE_POD_GROUP = "FailedCreatePodGroup"
+    POD_GROUP_PENDING = "PodGroupPending"
 
 
 _WITH_KIND = frozenset(

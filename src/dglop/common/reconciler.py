@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, Generic
 
 from dglop.common.conditions import Conditions, is_finished
 from dglop.common.constants import LABEL_JOB_NAME, POD, SERVICE
 from dglop.common.executor import Executor
+from dglop.common.gang.shell import GangShell
+from dglop.common.kind import JobKind
+from dglop.common.kueue.shell import QueueShell
 from dglop.common.memory import Memories
 from dglop.common.metrics import JobMetrics
 from dglop.common.observed import Observed
@@ -18,7 +22,7 @@ from dglop.common.reasons import Reason
 from dglop.common.replica import JobT
 from dglop.common.unreadable import fail_unreadable
 from dglop.common.views import PodView, ServiceView
-from dglop.common.watching import ChildWatcher, ExpectationKey, unsettled_roles, wait_of
+from dglop.common.watching import GROUPS, WORKLOADS, ChildWatcher, ExpectationKey, unsettled_roles, wait_of
 from dglop.errors import ConfigError, ConflictError, NotFoundError, SchemaError
 from dglop.runtime.expectations import Expectations
 from dglop.runtime.reconcile import Request, Result
@@ -26,9 +30,10 @@ from dglop.runtime.source import Owned
 
 if TYPE_CHECKING:
     from dglop.common.actions import Plan
-    from dglop.common.executor import Report
-    from dglop.common.kind import JobKind
+    from dglop.common.gang.schedulers import GangScheduler
+    from dglop.common.kueue.decide import QueuePlan
     from dglop.common.memory import JobMemory
+    from dglop.common.report import Report
     from dglop.runtime.cache import Cached
     from dglop.runtime.context import Context
     from dglop.runtime.controller import Controller
@@ -47,12 +52,23 @@ class JobReconciler(Generic[JobT]):
 
     Expected flow: plan from the cache; deletes, then creates; the controller writes the status that the plan
     made, once, and sends its events after it.
+    With *gang* pods are scheduled in groups, and with *kueue* jobs wait in queues. Raises ConfigError where
+    *gang* meets a kind that has `phases` and does not say in `pod_groups` which of its types run together.
     Guarantees: no decision that a crash could lose rests in memory; for a replica type whose last writes the
     cache does not show, nothing is created or deleted.
     """
 
-    def __init__(self, kind: JobKind[JobT]) -> None:
+    def __init__(
+        self, kind: JobKind[JobT], *, gang: GangScheduler | None = None, kueue: bool = False
+    ) -> None:
+        if gang and _lacks_groups(kind):
+            raise ConfigError(
+                f"{type(kind).__name__} has phases, so a group of all its replica types would wait for ever: "
+                "say in its pod_groups which of them run at the same time"
+            )
         self.kind = kind
+        self._queue = QueueShell(kind) if kueue else None
+        self._gang = GangShell(gang) if gang else None
         self._memories = Memories()
         self._pace = CountsPace()
         self._expectations: Expectations[ExpectationKey] | None = None
@@ -69,6 +85,10 @@ class JobReconciler(Generic[JobT]):
         watcher = ChildWatcher(self._expectations)
         controller.observe(POD, watcher)
         controller.observe(SERVICE, watcher)
+        if self._gang:
+            self._gang.setup(controller, watcher)
+        if self._queue:
+            self._queue.setup(controller, watcher)
 
     def gone(self, request: Request) -> None:
         """Forget a job that is no more."""
@@ -87,7 +107,12 @@ class JobReconciler(Generic[JobT]):
     async def __call__(self, job: JobT, ctx: Context) -> Result | None:
         memory = self._memories.of(ctx.request, job.uid)
         roles = self._roles(job)
-        observed = self._observe(job, ctx, roles)
+        observed = await self._observe(job, ctx, roles)
+        queued = (
+            await self._queue.tend(job, observed, ctx, self._known_expectations()) if self._queue else None
+        )
+        if queued:
+            observed = replace(observed, admission=queued.admission)
         made = plan(job, observed, ctx.now(), self.kind)
         if made.delete_job:
             return await self._delete_job(job, ctx)
@@ -99,6 +124,7 @@ class JobReconciler(Generic[JobT]):
         self._show_trouble(job, made, memory, ctx)
         self._tell(job, made, report, memory, ctx)
         self._tell_ignored(job, memory, ctx)
+        self._tell_queue(job, queued, memory, ctx)
         held = self._pace.wait(job.uid, job.status, made.status, self._monotonic())
         if not held and made.status != job.status:
             ctx.on_written(lambda: self._pace.wrote(job.uid, self._monotonic()))
@@ -106,7 +132,8 @@ class JobReconciler(Generic[JobT]):
         waits = [timedelta(seconds=held)] if held else []
         if report.contested:
             waits.append(_CONTESTED)
-        return self._next(job, made, memory, roles, waits)
+        turn = self._next(job, made, memory, roles, waits)
+        return _sooner(turn, _BLOCKED) if queued and queued.again else turn
 
     def _roles(self, job: JobT) -> list[str]:
         try:
@@ -114,11 +141,13 @@ class JobReconciler(Generic[JobT]):
         except SchemaError:
             return []  # the plan says what is wrong
 
-    def _observe(self, job: JobT, ctx: Context, roles: list[str]) -> Observed:
+    async def _observe(self, job: JobT, ctx: Context, roles: list[str]) -> Observed:
+        known = self._known_expectations()
         return Observed(
             pods=tuple(each.view(PodView) for each in ctx.owned(POD, job)),
             services=tuple(each.view(ServiceView) for each in ctx.owned(SERVICE, job)),
-            unsettled=unsettled_roles(self._known_expectations(), job.uid, roles),
+            unsettled=unsettled_roles(known, job.uid, roles),
+            gang=await self._gang.observe(job, ctx, self.kind, known) if self._gang else None,
         )
 
     async def _carry_out(self, job: JobT, made: Plan, memory: JobMemory, ctx: Context) -> Report:
@@ -126,7 +155,7 @@ class JobReconciler(Generic[JobT]):
         await executor.delete(made)
         if made.recheck:
             memory.recheck(self._monotonic())
-        wants = bool(made.creates or made.services or made.recheck)
+        wants = bool(made.creates or made.services or made.recheck or made.groups)
         if wants and not memory.backoff.left(self._monotonic()):
             await executor.create(made)
             report = executor.report
@@ -163,7 +192,7 @@ class JobReconciler(Generic[JobT]):
                 continue
             ctx.event(job, event.reason, event.note, type=event.type, action=event.action)
         if report.denied:
-            ctx.event(job, Reason.FAILED_CREATE_POD, report.denied, type="Warning", action="Create")
+            ctx.event(job, report.denied_as, report.denied, type="Warning", action="Create")
         for blocked in report.blocked:
             ctx.event(job, Reason.RESOURCE_EXISTS, blocked, type="Warning", action="Create")
         for remade in report.remade:
@@ -172,8 +201,11 @@ class JobReconciler(Generic[JobT]):
         metrics = self._metrics
         if metrics is None:
             return
-        refused = bool(report.denied or report.refused)
-        metrics.pods(job.namespace, created=report.created, deleted=report.deleted, refused=int(refused))
+        refused = report.refused or (report.denied and report.denied_as is Reason.FAILED_CREATE_POD)
+        metrics.pods(
+            job.namespace, created=report.created, deleted=report.deleted, refused=int(bool(refused))
+        )
+        metrics.pod_groups(job.namespace, created=report.groups_created, deleted=report.groups_deleted)
         # A status write that conflicts is planned again, and must not be counted twice.
         ctx.on_written(lambda: metrics.jobs(made.counters, job.namespace))
 
@@ -199,10 +231,18 @@ class JobReconciler(Generic[JobT]):
             waits.append(timedelta(seconds=backoff))
         if memory.trouble and memory.trouble[0] == Reason.RESOURCE_EXISTS:
             waits.append(_BLOCKED)
-        unseen = wait_of(self._known_expectations(), job.uid, roles)
+        unseen = wait_of(self._known_expectations(), job.uid, [*roles, GROUPS, WORKLOADS])
         if unseen is not None:
             waits.append(timedelta(seconds=unseen) + _AT_ONCE)
         return Result(requeue_after=min(waits)) if waits else None
+
+    def _tell_queue(self, job: JobT, queued: QueuePlan | None, memory: JobMemory, ctx: Context) -> None:
+        """What was done is told at once, for it is done; a trouble that lasts only once."""
+        events = queued.events if queued else ()
+        if events != memory.queue_events:
+            for event in events:
+                ctx.event(job, event.reason, event.note, type=event.type, action="Queue", now=True)
+        memory.queue_events = events
 
     async def _delete_job(self, job: JobT, ctx: Context) -> Result | None:
         try:
@@ -219,3 +259,14 @@ class JobReconciler(Generic[JobT]):
         if self._expectations is None:
             raise ConfigError("JobReconciler is not set up: pass it to Manager.controller")
         return self._expectations
+
+
+def _lacks_groups(kind: JobKind[Any]) -> bool:
+    own = type(kind)
+    return own.phases is not JobKind.phases and own.pod_groups is JobKind.pod_groups
+
+
+def _sooner(turn: Result | None, wait: timedelta) -> Result:
+    """The turn that comes first: the one that is planned, or one after *wait*."""
+    planned = turn.requeue_after if turn else None
+    return Result(requeue_after=min(planned, wait) if planned is not None else wait)

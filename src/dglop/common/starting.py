@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 from dglop.common.actions import Counter, DeleteService
 from dglop.common.conditions import is_finished
 from dglop.common.draft import AT_ONCE
+from dglop.common.gang.settle import drop_groups
 from dglop.common.reasons import ConditionType, Reason
-from dglop.common.validation import problems_of, restart_policy_overrides
+from dglop.common.validation import other_schedulers, problems_of, restart_policy_overrides
 
 if TYPE_CHECKING:
     from dglop.common.draft import Draft
     from dglop.common.kind import JobKind
 
-__all__ = ("begin", "fail", "is_foreign", "new_attempt", "note_change", "start", "suspend")
+__all__ = ("begin", "fail", "hold_unadmitted", "is_foreign", "new_attempt", "note_change", "start", "suspend")
 
 
 def is_foreign(job: Any, kind: JobKind[Any]) -> bool:
@@ -60,17 +61,37 @@ def start(draft: Draft) -> bool:
         note = f"{job.kind} {job.name} is resumed"
         draft.conditions.resumed(note)
         draft.event(Reason.RESUMED, note)
+    if status.start_time is None:
+        _warn(draft)
+    status.start_time = draft.now
+    status.attempt_start_time = draft.now
+    status.observed_spec_hash = _spec_hash(job)
+    return True
+
+
+def _warn(draft: Draft) -> None:
+    """Tell what of the spec does not mean what it seems to."""
     overridden = restart_policy_overrides(draft)
-    if overridden and status.start_time is None:
+    if overridden:
         draft.event(
             Reason.POD_RESTART_POLICY,
             f"restartPolicy in the template of {', '.join(overridden)} is replaced by the replica spec's",
             warning=True,
         )
-    status.start_time = draft.now
-    status.attempt_start_time = draft.now
-    status.observed_spec_hash = _spec_hash(job)
-    return True
+    elsewhere = other_schedulers(draft)
+    if elsewhere:
+        draft.event(
+            Reason.POD_SCHEDULER_NAME,
+            f"the template of {', '.join(elsewhere)} names a scheduler of its own: its pods are in a group "
+            "that this one does not know",
+            warning=True,
+        )
+    if draft.policy.scheduling_policy and not (draft.observed.gang or draft.observed.admission):
+        draft.event(
+            Reason.SCHEDULING_POLICY_IGNORED,
+            "runPolicy.schedulingPolicy changes nothing: the operator runs without --gang-scheduler",
+            warning=True,
+        )
 
 
 def note_change(draft: Draft) -> None:
@@ -98,21 +119,33 @@ def _spec_hash(job: Any) -> str:
 def suspend(draft: Draft) -> None:
     """Write down the suspension first; then delete all pods and Services, whatever cleanPodPolicy says."""
     status, job = draft.status, draft.job
-    if not status.is_true(ConditionType.SUSPENDED):
-        note = f"{job.kind} {job.name} is suspended"
-        draft.conditions.suspended(note)
+    admission = draft.observed.admission
+    why = f": {admission.note}" if admission and admission.note else ""
+    note = f"{job.kind} {job.name} is suspended{why}"
+    if why or not status.is_true(ConditionType.SUSPENDED):
+        draft.conditions.suspended(note)  # again, since a queue may say something else by now
+    if not draft.job.status.is_true(ConditionType.SUSPENDED):
         draft.event(Reason.SUSPENDED, note)
         if status.start_time is not None:
             new_attempt(draft)
         for role in draft.roles.values():
             role.created.clear()  # all pods go, those of kept roles too, and none of them is missed
-        if draft.observed.pods or draft.observed.services:
+        gang = draft.observed.gang
+        if draft.observed.pods or draft.observed.services or (gang and gang.groups):
             draft.wake(AT_ONCE)
         return
     for pod in draft.observed.pods:
         draft.delete(pod)
     for service in draft.observed.services:
         draft.delete_services.append(DeleteService(service.name, service.uid))
+    drop_groups(draft)
+
+
+def hold_unadmitted(draft: Draft) -> None:
+    """Make no pods of replica types that the queue has not let in, such as one that was added since."""
+    admission = draft.observed.admission
+    if admission is not None:
+        draft.held.update(name for name in draft.roles if name.lower() not in admission.pod_sets)
 
 
 def new_attempt(draft: Draft) -> None:

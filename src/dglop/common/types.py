@@ -23,6 +23,9 @@ __all__ = (
 )
 
 
+_DNS = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+
+
 class CleanPodPolicy(StrEnum):
     """Which pods go when the job is over."""
 
@@ -40,16 +43,24 @@ class RestartPolicy(StrEnum):
     EXIT_CODE = "ExitCode"
 
 
-class SchedulingPolicy(Spec):
+class SchedulingPolicy(
+    Spec,
+    rules=(
+        CEL(
+            "has(self.queue) == has(oldSelf.queue) && (!has(self.queue) || self.queue == oldSelf.queue)",
+            "queue cannot be changed",
+        ),
+    ),
+):
     """How the pods of a job are scheduled together."""
 
     min_available: int | None = Field(default=None, ge=1)
     """How many pods must fit at once; all by default."""
-    queue: str | None = Field(default=None, max_length=253)
-    """The queue of the gang scheduler."""
+    queue: str | None = Field(default=None, max_length=253, pattern=_DNS)
+    """The queue of the gang scheduler, where it has queues. Immutable."""
     min_resources: dict[str, Quantity] | None = Field(default=None, max_length=64)
     """What must be free at once; the pods' requests by default."""
-    priority_class: str | None = Field(default=None, max_length=253)
+    priority_class: str | None = Field(default=None, max_length=253, pattern=_DNS)
     """The PriorityClass of the group."""
     schedule_timeout_seconds: int | None = Field(default=None, ge=0, le=2**31 - 1)
     """How long the group may wait to be scheduled."""

@@ -14,14 +14,15 @@ from dglop.errors import SchemaError
 if TYPE_CHECKING:
     from dglop.common.draft import Draft
 
-__all__ = ("problems_of", "restart_policy_overrides")
+__all__ = ("other_schedulers", "problems_of", "restart_policy_overrides")
 
 _DNS_1035: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
 def problems_of(draft: Draft) -> list[str]:
     """All that would keep the job from running; empty where nothing would."""
-    return [*_name_problems(draft), *draft.kind.validate(draft.job)] or _build_problems(draft)
+    stated = [*_name_problems(draft), *_gang_problems(draft), *draft.kind.validate(draft.job)]
+    return stated or _build_problems(draft)
 
 
 def restart_policy_overrides(draft: Draft) -> list[str]:
@@ -33,6 +34,32 @@ def restart_policy_overrides(draft: Draft) -> list[str]:
         if stated and stated != str(role.policy):
             found.append(name)
     return found
+
+
+def other_schedulers(draft: Draft) -> list[str]:
+    """Replica types whose template names another scheduler than the one that knows the groups."""
+    gang = draft.observed.gang
+    if gang is None:
+        return []
+    named = {name: role.spec.template.get("spec") for name, role in draft.roles.items()}
+    stated = {name: spec.get("schedulerName") for name, spec in named.items() if isinstance(spec, dict)}
+    return [
+        name
+        for name, scheduler in stated.items()
+        if scheduler not in (None, "", gang.scheduler.scheduler_name)
+    ]
+
+
+def _gang_problems(draft: Draft) -> list[str]:
+    policy = draft.policy.scheduling_policy
+    total = sum(role.wanted for role in draft.roles.values())
+    if policy is None or (policy.min_available or 0) <= total:
+        return []
+    problem = (
+        f"runPolicy.schedulingPolicy.minAvailable is {policy.min_available}, but the job has {total} pods: "
+        f"give a number from 1 to {total}, or leave it out for all"
+    )
+    return [problem]
 
 
 def _name_problems(draft: Draft) -> list[str]:

@@ -13,10 +13,18 @@ if TYPE_CHECKING:
     from dglop.runtime.cache import Cached
     from dglop.runtime.expectations import Expectations
 
-__all__ = ("SERVICES", "ChildWatcher", "ExpectationKey", "unsettled_roles", "wait_of")
+__all__ = ("GROUPS", "SERVICES", "WORKLOADS", "ChildWatcher", "ExpectationKey", "unsettled_roles", "wait_of")
 
 SERVICES: Final = "/services"
 """Stands for the role where a Service is meant; no replica type has a slash."""
+
+GROUPS: Final = "/podgroups"
+"""Stands for the role where a PodGroup is meant."""
+
+WORKLOADS: Final = "/workloads"
+"""Stands for the role where a Workload is meant."""
+
+_NO_REPLICAS: Final = {"PodGroup": GROUPS, "Workload": WORKLOADS}
 
 ExpectationKey = tuple[str, str]
 """The job's UID and the replica type in lower case; a job made anew waits for none of its predecessor's."""
@@ -67,5 +75,7 @@ def _key(obj: Cached) -> ExpectationKey | None:
     uid = obj.controller_uid()
     if not uid:
         return None
+    if obj.resource.kind in _NO_REPLICAS:
+        return (uid, _NO_REPLICAS[obj.resource.kind])
     role = (obj.meta.labels or {}).get(LABEL_REPLICA_TYPE)
     return (uid, SERVICES if obj.resource == SERVICE or not role else role)

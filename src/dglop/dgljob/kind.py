@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from dglop.common.gang.group import Group
 from dglop.common.kind import Gate, JobKind, RestartScope, StatusExtra
 from dglop.common.types import CleanPodPolicy, ReplicaSpec, RestartPolicy
 from dglop.dgljob import partition
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from dglop.runtime.api import RawPod
 
 __all__ = ("DGLJobKind",)
+
+PARTITION: Final = "partition"
+"""What the PodGroup of the Partitioner has after the job's name."""
 
 _RESTART = {
     Role.PARTITIONER: RestartPolicy.ON_FAILURE,
@@ -80,10 +84,16 @@ class DGLJobKind(JobKind[DGLJob]):
                 status, observed, shape
             )
             gates[Role.WORKER] = Gate.OPEN if ready else Gate.HOLD
-        waits = job.spec.launcher_creation_policy is LauncherCreationPolicy.WAIT_FOR_WORKERS_READY
-        if not shape.launcher_only and waits and status.phase is not Phase.TRAINING:
+        if _launcher_waits(job) and status.phase is not Phase.TRAINING:
             gates[Role.LAUNCHER] = Gate.HOLD
         return gates
+
+    def pod_groups(self, job: DGLJob) -> Sequence[Group]:
+        """The Partitioner's and the Workers': one that wanted both would never be complete."""
+        partitions = Shape.of(job).partitions
+        late = (Role.LAUNCHER,) if partitions or _launcher_waits(job) else ()
+        training = Group((Role.WORKER, Role.LAUNCHER), late)
+        return (Group((Role.PARTITIONER,), suffix=PARTITION), training) if partitions else (training,)
 
     def serving(self, job: DGLJob) -> Collection[str]:
         return (Role.PARTITIONER,) if Shape.of(job).serves else ()
@@ -127,6 +137,11 @@ class DGLJobKind(JobKind[DGLJob]):
 
     def status_extra(self, job: DGLJob, observed: Observed, now: datetime) -> StatusExtra | None:
         return progress(job, observed, now)
+
+
+def _launcher_waits(job: DGLJob) -> bool:
+    policy = job.spec.launcher_creation_policy
+    return policy is LauncherCreationPolicy.WAIT_FOR_WORKERS_READY and not Shape.of(job).launcher_only
 
 
 def _replica_spec(job: DGLJob, role: Role) -> ReplicaSpec:

@@ -7,6 +7,7 @@ import secrets
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from dglop.common.gang import gang_scheduler
 from dglop.common.reconciler import JobReconciler
 from dglop.dgljob.api import DGLJob
 from dglop.dgljob.features import ServerFeatures
@@ -36,9 +37,10 @@ def make_operator(settings: OperatorSettings) -> Manager:
     features = ServerFeatures()
     manager.on_start(features.load)
     options = KindOptions(tokens, settings.delivery_image, settings.progress_url, features)
+    gang = gang_scheduler(settings.gang_scheduler, settings.gang_scheduler_name)
     manager.controller(
         DGLJob,
-        JobReconciler(DGLJobKind(options)),
+        JobReconciler(DGLJobKind(options), gang=gang, kueue=settings.kueue),
         concurrency=settings.concurrency,
         reconcile_timeout=timedelta(seconds=_RECONCILE_SECONDS),
     )

@@ -62,8 +62,6 @@ def _not_built(job: DGLJob) -> Iterator[str]:
         yield "partition.retainOnRestart: false is not built yet; leave it out"
     if spec.failure_rules:
         yield "failureRules are not built yet; use restartPolicy and runPolicy.backoffLimit"
-    if spec.run_policy.scheduling_policy is not None:
-        yield "runPolicy.schedulingPolicy is not built yet; leave it out"
 
 
 def _replicas(job: DGLJob, shape: Shape) -> Iterator[str]:

@@ -10,6 +10,7 @@ from dglop.errors import CacheNotSyncedError, ConfigError
 from dglop.runtime.api import resource_of
 from dglop.runtime.enqueue import EnqueueHandler
 from dglop.runtime.environment import HOME
+from dglop.runtime.late import OptionalKinds, check_optional
 from dglop.runtime.predicate import all_of
 from dglop.runtime.queue import WorkQueue
 from dglop.runtime.source import Channel, Watch
@@ -108,6 +109,7 @@ class ControlLoop(Generic[K]):
         }
         self._limit = limit
         self._watches: list[Watch] = []
+        self._optional: list[Watch] = []
         self._observers: list[tuple[Kind, EventHandlerProtocol]] = []
         self._channels: list[Channel[Any]] = []
         self._functions: list[FunctionSource] = []
@@ -124,14 +126,18 @@ class ControlLoop(Generic[K]):
         return (HOME,)
 
     def watch(self, source: Source) -> None:
-        """Reconcile whom a Watch's handler names, who is pushed into a Channel, or whom a function finds."""
+        """Reconcile whom a Watch's handler names, who is pushed into a Channel, or whom a function finds.
+
+        Raises ConfigError for an optional kind that is not of the Manager's own cluster alone.
+        """
         if isinstance(source, Channel):
             self._channels.append(source)
             source.connect(self.queue.add)
         elif isinstance(source, Watch):
+            check_optional(source, self.name, self.clusters)
             for cluster in self._clusters_of(source):
                 self._limit(cluster, source.kind, source.labels, metadata_only=source.metadata_only)
-            self._watches.append(source)
+            (self._optional if source.optional else self._watches).append(source)
         else:
             self._functions.append(source)
 
@@ -146,6 +152,7 @@ class ControlLoop(Generic[K]):
     def kinds(self, cluster: str = HOME) -> list[Kind]:
         """All kinds that this controller looks at in a cluster."""
         kinds = [*self._default_kinds(cluster), *(each.kind for each in self._choosy(cluster))]
+        kinds += [each.kind for each in self._optional] if cluster == HOME else []
         return list({resource_of(kind): kind for kind in kinds}.values())
 
     def prepare(self, env: Environment) -> None:
@@ -178,14 +185,18 @@ class ControlLoop(Generic[K]):
         worker = self.begin()
         try:
             await self._wait_synced(env, log)
+            optional = OptionalKinds(env, self._optional_kinds(), self._start_optional)
+            await optional.begin()
             log.info("Started workers", workers=self.concurrency)
             async with asyncio.TaskGroup() as group:
+                late = group.create_task(optional.keep_looking(), name=f"{self.name}/optional-kinds")
                 for number in range(self.concurrency):
                     group.create_task(worker.run(), name=f"{self.name}/worker-{number}")
                 for function in self._functions:
                     group.create_task(_called(function, self.queue, stop), name=f"{self.name}/source")
                 await stop.wait()
                 self.queue.close()
+                late.cancel()
         finally:
             self.queue.close()
             for registration in self._registrations:
@@ -204,8 +215,27 @@ class ControlLoop(Generic[K]):
         return [
             (env.sites[cluster].cache.informer(kind), handler)
             for cluster in self.clusters
-            for kind, handler in self._observers
+            for kind, handler in self._needed_observers()
         ]
+
+    def _optional_kinds(self) -> list[Kind]:
+        return list({resource_of(each.kind): each.kind for each in self._optional}.values())
+
+    def _needed_observers(self) -> list[tuple[Kind, EventHandlerProtocol]]:
+        late = {resource_of(kind) for kind in self._optional_kinds()}
+        return [each for each in self._observers if resource_of(each[0]) not in late]
+
+    def _start_optional(self, kind: Kind) -> None:
+        """Make the informer of a kind that is served by now, and let observers and watches hear of it."""
+        wanted, cache = resource_of(kind), self._environment().sites[HOME].cache
+        informer = cache.informer(kind, indexers=self._indexes.get(wanted))
+        handlers = [handler for observed, handler in self._observers if resource_of(observed) == wanted]
+        handlers += [
+            self._enqueuing(watch.handler, watch.predicates, HOME)
+            for watch in self._optional
+            if resource_of(watch.kind) == wanted
+        ]
+        self._registrations += [informer.add_handler(each) for each in handlers]
 
     def _watching(self, env: Environment) -> list[Hearing]:
         found: list[Hearing] = []
@@ -231,7 +261,9 @@ class ControlLoop(Generic[K]):
         kinds = [
             each.kind for each in self._watches if cluster in self._clusters_of(each) and not each.informer
         ]
-        return [*kinds, *(kind for kind, _ in self._observers)] if cluster in self.clusters else kinds
+        return (
+            [*kinds, *(kind for kind, _ in self._needed_observers())] if cluster in self.clusters else kinds
+        )
 
     def _choosy(self, cluster: str) -> list[Watch]:
         """The watches that choose an informer of their own."""

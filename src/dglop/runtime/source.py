@@ -52,7 +52,8 @@ class Owned:
 
     *labels* is a selector for what the cache holds of that kind at all, for the whole Manager: without it
     an operator for a few pods keeps every pod of the cluster in memory. With *metadata_only* it holds no more
-    than metadata.
+    than metadata. One that is *optional* is watched from when the server knows the kind, be that at the
+    start or after.
     """
 
     kind: Kind
@@ -60,6 +61,7 @@ class Owned:
     predicates: Sequence[Predicate] = ()
     controller_only: bool = True
     metadata_only: bool = False
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ class Watch:
         cluster: the one to look in. Without it, that is where the controller's own objects are, if in several
             clusters then each, and a request is about the cluster that the event came from. With it, a
             request is about the cluster that it names itself, which by default is the Manager's own.
+        optional: the Manager's own cluster may not know the kind; it is watched from when that does. Not
+            with a cluster, or an informer of one's own.
         informer: chooses another informer of the kind than the cache's first, such as one with a selector.
     """
 
@@ -83,6 +87,7 @@ class Watch:
     metadata_only: bool = False
     cluster: Cluster | None = None
     informer: Callable[[Cache], Informer] | None = None
+    optional: bool = False
 
 
 class Channel(Generic[E]):
@@ -148,6 +153,7 @@ def watch_of(owner: Resource, owned: Owned) -> Watch:
         owned.labels,
         owned.predicates,
         owned.metadata_only,
+        optional=owned.optional,
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 import msgspec
 
+from dglop.common.gang import Gang, GroupView
 from dglop.common.observed import Observed
 from dglop.common.plan import plan
 from dglop.common.replica import JobT
@@ -17,6 +18,7 @@ from dglop.testing.builders import T0, container_status, stored
 
 if TYPE_CHECKING:
     from dglop.common.actions import JobEvent, Plan
+    from dglop.common.gang import GangScheduler
     from dglop.common.kind import JobKind
 
 __all__ = ("Simulation",)
@@ -33,8 +35,18 @@ class Simulation(Generic[JobT]):
     `deletes_at_once`.
     """
 
-    def __init__(self, job: JobT, kind: JobKind[JobT], *, deletes_at_once: bool = True) -> None:
+    def __init__(
+        self,
+        job: JobT,
+        kind: JobKind[JobT],
+        *,
+        deletes_at_once: bool = True,
+        gang: GangScheduler | None = None,
+    ) -> None:
         self.kind = kind
+        self.gang = gang
+        self.priorities: dict[str, int] = {}
+        self.groups: dict[str, dict[str, Any]] = {}
         self.now: datetime = T0
         self.pods: dict[str, dict[str, Any]] = {}
         self.services: dict[str, dict[str, Any]] = {}
@@ -59,7 +71,9 @@ class Simulation(Generic[JobT]):
         return {each.type: each.status for each in self.job.status.conditions}
 
     def observed(self) -> Observed:
+        groups = tuple(msgspec.convert(each, GroupView) for each in self.groups.values())
         return Observed(
+            gang=Gang(self.gang, groups, priorities=self.priorities) if self.gang else None,
             pods=tuple(msgspec.convert(each, PodView) for each in self.pods.values()),
             services=tuple(msgspec.convert(each, ServiceView) for each in self.services.values()),
         )
@@ -151,6 +165,7 @@ class Simulation(Generic[JobT]):
         for service in made.delete_services:
             self.deletes.append(f"service/{service.name}")
             self.services.pop(service.name, None)
+        self._write_groups(made)
         for manifest in made.objects:
             self.objects.setdefault(f"{manifest['kind']}/{manifest['metadata']['name']}", manifest)
         for manifest in made.services:
@@ -160,6 +175,21 @@ class Simulation(Generic[JobT]):
                 raise AssertionError(f"{create.name} is there already and cannot be made again")
             self.creates.append(create.name)
             self.pods[create.name] = {**self._born(create.manifest), "status": {"phase": "Pending"}}
+
+    def set_group(self, name: str, phase: str, **status: Any) -> None:
+        """Be the gang scheduler: give a group its phase."""
+        self.groups[name] = {**self.groups[name], "status": {"phase": phase, **status}}
+
+    def _write_groups(self, made: Plan) -> None:
+        for doomed in made.delete_groups:
+            self.deletes.append(f"group/{doomed.name}")
+            self.groups.pop(doomed.name, None)
+        for written in made.groups:
+            self.creates.append(f"group/{written.name}")
+            seen = self.groups.get(written.name) or self._born(written.manifest)
+            metadata = {**seen["metadata"], "annotations": written.manifest["metadata"]["annotations"]}
+            spec = {**seen["spec"], **written.manifest["spec"]}
+            self.groups[written.name] = {**seen, "metadata": metadata, "spec": spec}
 
     def _born(self, manifest: dict[str, Any]) -> dict[str, Any]:
         self._serial += 1

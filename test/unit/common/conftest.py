@@ -12,6 +12,7 @@ from dglop.common import ReplicaSpec, RestartPolicy, RunPolicy
 from dglop.testing.builders import pod_template
 from dglop.testing.simulation import Simulation
 from dglop.testing.toyjob import ToyJob, ToyJobKind, ToyJobSpec
+from test.unit.common.queue_world import QUEUE, QueueWorld
 
 MakeJob = Callable[..., ToyJob]
 Simulate = Callable[..., Simulation[ToyJob]]
@@ -51,6 +52,28 @@ def simulate(make_job: MakeJob) -> Simulate:
         *, kind: ToyJobKind | None = None, deletes_at_once: bool = True, **fields: Any
     ) -> Simulation[ToyJob]:
         world = Simulation(make_job(**fields), kind or ToyJobKind(), deletes_at_once=deletes_at_once)
+        world.settle()
+        return world
+
+    return make
+
+
+@pytest.fixture
+def queued(make_job: MakeJob) -> Callable[..., QueueWorld]:
+    """A job in a queue, already settled: it waits for the test to let it in."""
+
+    def make(
+        *,
+        kind: ToyJobKind | None = None,
+        labels: dict[str, str] | None = None,
+        is_remote: bool = False,
+        annotations: dict[str, str] | None = None,
+        **fields: Any,
+    ) -> QueueWorld:
+        job = make_job(**fields)
+        job.metadata.labels = {QUEUE: "q"} if labels is None else labels
+        job.metadata.annotations = annotations or {}
+        world = QueueWorld(job, kind or ToyJobKind(), is_remote=is_remote)
         world.settle()
         return world
 

@@ -37,7 +37,6 @@ CASES = {
     "retain": ({"partition": {"retainOnRestart": False}}, "retainOnRestart: false is not built yet"),
     "failure rules": ({"failureRules": [{"name": "x"}]}, "failureRules are not built yet"),
     "elastic": ({"elasticPolicy": {"min": 1}}, "elasticPolicy is reserved"),
-    "gang": ({"runPolicy": {"schedulingPolicy": {"queue": "q"}}}, "schedulingPolicy is not built yet"),
     "parts": ({"numPartitions": 3}, "numPartitions 3 must match dglReplicaSpecs.Worker.replicas 2"),
     "unknown role": (with_roles(Driver={"template": template()}), "dglReplicaSpecs has Driver"),
     "server role": (with_roles(Server={"template": template()}), "needs trainingLayout TriWorkload"),
