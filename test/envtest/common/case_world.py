@@ -20,6 +20,7 @@ from test.envtest.kubelet import Kubelet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from dglop.common.gang import GangScheduler
     from dglop.runtime.client import Client
     from dglop.runtime.manager import Manager
     from test.wire import Wire
@@ -29,11 +30,11 @@ __all__ = ("Cases", "control_both")
 _HELD = "example.dev/held"
 
 
-def control_both(manager: Manager) -> None:
-    """Have *manager* run TestJobs and DGLJobs."""
+def control_both(manager: Manager, gang: GangScheduler | None = None) -> None:
+    """Have *manager* run TestJobs and DGLJobs, in groups where there is a scheduler of these."""
     options = KindOptions(Tokens(b"k" * 32), "operator:test")
-    manager.controller(ToyJob, JobReconciler(ToyJobKind()), concurrency=4)
-    manager.controller(DGLJob, JobReconciler(DGLJobKind(options)), concurrency=4)
+    manager.controller(ToyJob, JobReconciler(ToyJobKind(), gang=gang), concurrency=4)
+    manager.controller(DGLJob, JobReconciler(DGLJobKind(options), gang=gang), concurrency=4)
 
 
 class Cases(World):

@@ -26,6 +26,7 @@ from test.wire import Wire
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from dglop.common.gang import GangScheduler
     from dglop.runtime.client import Client
     from dglop.testing.memory import MemoryCluster
 
@@ -74,15 +75,23 @@ async def namespace(client: Client) -> str:
 class MemoryCases(Cases):
     """The same, where nothing passes by itself and time only when a test says so."""
 
-    def __init__(self, cluster: MemoryCluster, running: AsyncExitStack, manager: Manager, wire: Wire) -> None:
+    def __init__(
+        self,
+        cluster: MemoryCluster,
+        running: AsyncExitStack,
+        manager: Manager,
+        wire: Wire,
+        gang: GangScheduler | None = None,
+    ) -> None:
         self.cluster = cluster
+        self.gang = gang
         self._running = running
         super().__init__(manager, cluster.client, "default", wire)
 
     async def restart(self) -> None:
         """End the Manager, and begin another that knows nothing of it."""
         await self._running.aclose()
-        self.follow(await started(self.cluster, self._running, self.wire))
+        self.follow(await started(self.cluster, self._running, self.wire, self.gang))
         await self.cluster.settle()
 
     async def until(self, what: Callable[[], Any]) -> Any:
@@ -101,13 +110,15 @@ class MemoryCases(Cases):
         raise TimeoutError(f"it does not become true within {_TURNS} s of the clock")
 
 
-async def started(cluster: MemoryCluster, running: AsyncExitStack, wire: Wire) -> Manager:
+async def started(
+    cluster: MemoryCluster, running: AsyncExitStack, wire: Wire, gang: GangScheduler | None = None
+) -> Manager:
     """A Manager of both kinds, which *running* ends."""
     settings = Settings(namespace="default", metrics_bind="0", health_bind="0")
     client = cluster.client.intercepted(wire.carry)
     config = ClientConfig(host=client.host)
     manager = Manager(settings, client=client, config=config, clock=cluster.clock)
-    control_both(manager)
+    control_both(manager, gang)
     return await running.enter_async_context(manager)
 
 
