@@ -57,8 +57,14 @@ class Course(RuleBasedStateMachine):
         self.open = AsyncExitStack()
         self.is_suspended = False
 
-    def do(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return self.runner.run(work)
+    def do(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Something happens, and all that follows without time, as far as the caches hear of it."""
+
+        async def whole() -> None:
+            await work
+            await self.cluster.settle()
+
+        self.runner.run(whole())
 
     @initialize(gang=st.booleans(), policy=st.sampled_from(["All", "Running", "None"]))
     def begin(self, gang: bool, policy: str) -> None:
@@ -156,6 +162,10 @@ class Course(RuleBasedStateMachine):
     def evict_pod(self, index: int) -> None:
         self.do(self._tell(index, {"phase": "Failed", "reason": "Evicted"}))
 
+    async def _bind(self, path: str, body: bytes) -> None:
+        with suppress(NotFoundError):
+            await self.client.raw("POST", path, body=body)
+
     @rule()
     def bind_pods(self) -> None:
         """From now on their deletion takes its time."""
@@ -164,8 +174,7 @@ class Course(RuleBasedStateMachine):
             pod = self._own(index)
             if pod and "nodeName" not in pod["spec"]:
                 path = f"/api/v1/namespaces/{NAMESPACE}/pods/g-worker-{index}/binding"
-                with suppress(NotFoundError):
-                    self.do(self.client.raw("POST", path, body=body))
+                self.do(self._bind(path, body))
 
     @rule()
     def end_terminating(self) -> None:
@@ -210,8 +219,8 @@ class Course(RuleBasedStateMachine):
                 assert self.watchman.broken == []
         finally:
             if hasattr(self, "operator"):
-                self.do(self.operator.stop())
-            self.do(self.open.aclose())
+                self.runner.run(self.operator.stop())
+            self.runner.run(self.open.aclose())
             self.runner.close()
 
     async def _come_to_rest(self) -> None:
