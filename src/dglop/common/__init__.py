@@ -10,6 +10,7 @@ from dglop.common.observed import Observed
 from dglop.common.plan import plan
 from dglop.common.reconciler import JobReconciler
 from dglop.common.replica import Replica
+from dglop.common.services import replica_services
 from dglop.common.types import (
     CleanPodPolicy,
     JobSpec,
@@ -48,5 +49,6 @@ __all__ = (
     "default_env",
     "main_of",
     "plan",
+    "replica_services",
     "set_env",
 )

@@ -68,6 +68,7 @@ class Executor:
         await _together(self._delete_pod, plan.delete_pods)
         await _together(self._delete_service, plan.delete_services)
         await _together(self._delete_group, plan.delete_groups)
+        self.report.contested = self.report.contested or self._writes.contested
 
     async def create(self, plan: Plan) -> None:
         """Objects, PodGroups, Services, pods; what comes first must be there before the next."""
@@ -102,8 +103,8 @@ class Executor:
         body = {"metadata": metadata, "spec": group.manifest["spec"]}
         try:
             await self._client.patch(group.resource, group.name, self._job.namespace, body)
-        except (NotFoundError, ConflictError):
-            return  # gone, or made anew: the cache will show it
+        except (NotFoundError, ConflictError) as error:
+            self._contest(error)
         except (InvalidError, BadRequestError) as error:
             # What runs need not end because its group stays as it is.
             self.report.deny(
@@ -232,8 +233,12 @@ class Executor:
     async def _delete_service(self, doomed: DeleteService) -> None:
         try:
             await self._client.delete(SERVICE, doomed.name, self._job.namespace, uid=doomed.uid)
-        except (NotFoundError, ConflictError):
-            return
+        except (NotFoundError, ConflictError) as error:
+            self._contest(error)
+
+    def _contest(self, error: ApiError) -> None:
+        """Gone already, or another has the name, of which an event tells; or it was changed just then."""
+        self.report.contested = self.report.contested or isinstance(error, ConflictError)
 
 
 async def _together(work: Callable[[Any], Awaitable[None]], items: Iterable[Any]) -> None:

@@ -43,6 +43,7 @@ __all__ = ("JobReconciler",)
 # The write of the status brings the job back by itself; this is for a plan that wrote nothing.
 _AT_ONCE: Final = timedelta(milliseconds=1)
 _BLOCKED: Final = timedelta(seconds=5)
+_CONTESTED: Final = timedelta(seconds=1)
 
 
 class JobReconciler(Generic[JobT]):
@@ -114,8 +115,9 @@ class JobReconciler(Generic[JobT]):
             observed = replace(observed, admission=queued.admission)
         made = plan(job, observed, ctx.now(), self.kind)
         if made.delete_job:
-            await self._delete_job(job, ctx)
-            return None
+            return await self._delete_job(job, ctx)
+        if made.warning and ctx.log:
+            ctx.log.warning(made.warning)
         report = await self._carry_out(job, made, memory, ctx)
         if report.refused:
             made = fail_plan(job, observed, ctx.now(), self.kind, report.refused)
@@ -127,7 +129,10 @@ class JobReconciler(Generic[JobT]):
         if not held and made.status != job.status:
             ctx.on_written(lambda: self._pace.wrote(job.uid, self._monotonic()))
             job.status = made.status
-        turn = self._next(job, made, memory, roles, held)
+        waits = [timedelta(seconds=held)] if held else []
+        if report.contested:
+            waits.append(_CONTESTED)
+        turn = self._next(job, made, memory, roles, waits)
         return _sooner(turn, _BLOCKED) if queued and queued.again else turn
 
     def _roles(self, job: JobT) -> list[str]:
@@ -216,8 +221,9 @@ class JobReconciler(Generic[JobT]):
             # Not at once: where the status cannot be written, the events are not sent either.
             ctx.on_written(memory.ignored.told)
 
-    def _next(self, job: JobT, made: Plan, memory: JobMemory, roles: list[str], held: float) -> Result | None:
-        waits = [timedelta(seconds=held)] if held else []
+    def _next(
+        self, job: JobT, made: Plan, memory: JobMemory, roles: list[str], waits: list[timedelta]
+    ) -> Result | None:
         if made.requeue_after is not None:
             waits.append(max(made.requeue_after, _AT_ONCE))
         backoff = memory.backoff.left(self._monotonic())
@@ -238,13 +244,16 @@ class JobReconciler(Generic[JobT]):
                 ctx.event(job, event.reason, event.note, type=event.type, action="Queue", now=True)
         memory.queue_events = events
 
-    async def _delete_job(self, job: JobT, ctx: Context) -> None:
+    async def _delete_job(self, job: JobT, ctx: Context) -> Result | None:
         try:
             await ctx.client.delete(
                 type(job).resource, job.name, job.namespace, uid=job.uid, propagation="Background"
             )
-        except (NotFoundError, ConflictError):
-            return  # gone already, or made anew
+        except NotFoundError:
+            return None
+        except ConflictError:
+            return Result(requeue_after=_CONTESTED)  # made anew, or changed just then
+        return None
 
     def _known_expectations(self) -> Expectations[ExpectationKey]:
         if self._expectations is None:

@@ -21,12 +21,14 @@ class Writes:
     Writes whose expectations are right whatever becomes of them.
 
     A write that failed is not expected, except where the server may have done it without saying so.
+    `contested` says whether a deletion met a change: it may have to be tried again, and no event says so.
     """
 
     def __init__(self, client: Client, namespace: str, expectations: Expectations[ExpectationKey]) -> None:
         self._client = client
         self._namespace = namespace
         self._expectations = expectations
+        self.contested: bool = False
 
     async def create(
         self,
@@ -59,8 +61,9 @@ class Writes:
         self._expectations.expect(key, deletions=[uid])
         try:
             await self._client.delete(resource, name, self._namespace, uid=uid, grace_seconds=grace_seconds)
-        except (NotFoundError, ConflictError):
+        except (NotFoundError, ConflictError) as error:
             self._expectations.deletion_failed(key, uid)
+            self.contested = self.contested or isinstance(error, ConflictError)
             return False
         except ApiError as error:
             if not _may_have_happened(error):
