@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dglop.common.kind import Gate, JobKind, RestartScope, StatusExtra
+from dglop.common.templates import shape_problems
 from dglop.common.types import CleanPodPolicy, ReplicaSpec, RestartPolicy
 from dglop.dgljob import partition
 from dglop.dgljob.api import DGLJob
@@ -19,7 +20,6 @@ from dglop.dgljob.progressing import progress
 from dglop.dgljob.reasons import Reason
 from dglop.dgljob.shape import Shape
 from dglop.dgljob.spec import MANAGED_BY
-from dglop.dgljob.templates import shape_problems
 from dglop.dgljob.validation import problems
 from dglop.errors import SchemaError
 

@@ -3,7 +3,7 @@
 
 from pydantic import Field
 
-from dglop.dgljob.options import DEFAULT_IMAGE
+from dglop.common.delivery import DEFAULT_IMAGE
 from dglop.dgljob.rbac import LEASE
 from dglop.runtime.bind import Bind
 from dglop.runtime.settings import Settings

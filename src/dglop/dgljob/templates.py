@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from dglop.common.templates import shape_problems
 from dglop.dgljob.enums import Role
 from dglop.dgljob.pods.main import main_name
 from dglop.dgljob.pods.names import (
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from dglop.dgljob.shape import Shape
     from dglop.runtime.api import RawContainer
 
-__all__ = ("shape_problems", "template_problems")
+__all__ = ("template_problems",)
 
 _VERBS = {Role.WORKER: "worker", Role.PARTITIONER: "partition"}
 
@@ -51,49 +52,6 @@ def _builtin(job: DGLJob) -> Iterator[str]:
             "nobody says how to partition: state dataset.name or dataset.url, or dglReplicaSpecs.Partitioner "
             "with a template whose command leaves the parts in $DGLJOB_PARTS_DIR"
         )
-
-
-def shape_problems(template: dict[str, Any], where: str) -> Iterator[str]:
-    """What is no object or no list where it must be one."""
-    spec = template.get("spec")
-    if not isinstance(spec, dict):
-        yield f"{where}.spec must be an object with containers"
-        return
-    metadata = template.get("metadata")
-    if metadata is not None and not isinstance(metadata, dict):
-        yield f"{where}.metadata must be an object"
-        return
-    for key in ("labels", "annotations"):
-        if not isinstance((metadata or {}).get(key) or {}, dict):
-            yield f"{where}.metadata.{key} must be an object"
-    for key in ("containers", "initContainers", "volumes"):
-        yield from _objects(spec.get(key), f"{where}.spec.{key}")
-    for key in ("containers", "initContainers"):
-        found = spec.get(key)
-        for index, each in enumerate(found if isinstance(found, list) else ()):
-            if isinstance(each, dict):
-                yield from _container_shapes(each, f"{where}.spec.{key}[{index}]")
-
-
-def _container_shapes(container: dict[str, Any], where: str) -> Iterator[str]:
-    for key in ("env", "envFrom", "ports", "volumeMounts"):
-        yield from _objects(container.get(key), f"{where}.{key}")
-    for key in ("command", "args"):
-        listed = container.get(key) or []
-        if not isinstance(listed, list) or any(isinstance(each, dict | list) for each in listed):
-            yield f"{where}.{key} must be a list of strings"
-    resources = container.get("resources") or {}
-    if not isinstance(resources, dict):
-        yield f"{where}.resources must be an object"
-    elif any(not isinstance(resources.get(key) or {}, dict) for key in ("limits", "requests")):
-        yield f"{where}.resources.limits and requests must be objects"
-
-
-def _objects(found: Any, where: str) -> Iterator[str]:
-    if found is None:
-        return
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        yield f"{where} must be a list of objects"
 
 
 def _contents(job: DGLJob, shape: Shape, role: Role, pod: RawPod, where: str) -> Iterator[str]:
