@@ -18,7 +18,7 @@ usage: dglop <command> [options]
 
 commands:
   operator    run the operator (dglop operator --help lists its options)
-  crd         print the CustomResourceDefinitions: dglop crd | kubectl apply -f -
+  crd         print the CustomResourceDefinitions: dglop crd --kinds DGLJob,MPIJob | kubectl apply -f -
   version     print the version
 """
 
