@@ -93,7 +93,7 @@ bugs: $(STAMP) ## Bring each known bug of others into a copy of the code and see
 	@$(PY) -m hack.bugs $(BUGS)
 
 .PHONY: images
-images: $(STAMP) ## Build the operator's and DGL's images
+images: $(STAMP) ## Build the images: the operator's, DGL's and Open MPI's
 	@$(PY) -m hack.images build
 
 .PHONY: clean
