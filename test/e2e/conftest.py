@@ -14,11 +14,11 @@ from hack import images
 from hack import stack as hack_stack
 from hack.cluster import choose_provider
 from hack.cluster.report import choose_report
+from hack.overlay import overlay_with
 from test.e2e.executioner import Executioner
 from test.e2e.jobs import Jobs
 from test.e2e.kinds import KindJobs
 from test.e2e.kubectl import Kubectl
-from test.overlays import COMPONENTS, with_components
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -73,7 +73,7 @@ def executioner(kubectl: Kubectl, stack: Stack) -> Iterator[Executioner]:
 @pytest.fixture(scope="module")
 def all_kinds(stack: Stack, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The shipped operator runs all kinds, by their components; afterwards it is as it was."""
-    overlay = with_components(tmp_path_factory.mktemp("kinds"), "default", *COMPONENTS)
+    overlay = overlay_with(tmp_path_factory.mktemp("kinds"), "pytorchjob", "mpijob")
     hack_stack.install(stack, str(overlay))
     yield
     shipped = {_identity(each) for each in hack_stack.render(stack)}
