@@ -47,6 +47,8 @@ def test_the_table_of_what_goes_wrong_has_a_row_for_every_container_that_can_fai
         ("docs/operator.md", "python", "greeting.py"),
         ("docs/job-kind.md", "python", "torchjob.py"),
         ("docs/job-kind.md", "yaml", "torchjob.yaml"),
+        ("docs/kinds.md", "python", "jaxjob.py"),
+        ("docs/kinds.md", "yaml", "jaxjob.yaml"),
     ],
 )
 def test_a_page_that_shows_an_example_shows_it_whole(page: str, language: str, example: str) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dglop.common.kind import Gate, JobKind, StatusExtra
-from dglop.common.state import state_of
+from dglop.common.kind import Gate, JobKind
 from dglop.common.types import CleanPodPolicy, ReplicaSpec, RestartPolicy
 from dglop.mpijob.api import MANAGED_BY, LauncherCreationPolicy, MPIJob, Role
 from dglop.mpijob.objects import job_objects
@@ -15,7 +14,6 @@ from dglop.mpijob.validation import problems
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
 
     from dglop.common.observed import Observed
     from dglop.common.replica import Replica
@@ -62,7 +60,3 @@ class MPIJobKind(JobKind[MPIJob]):
 
     def extra_objects(self, job: MPIJob) -> Sequence[dict[str, Any]]:
         return job_objects(job, self._options.seed(job.uid))
-
-    def status_extra(self, job: MPIJob, observed: Observed, now: datetime) -> StatusExtra | None:  # noqa: ARG002
-        job.status.state = state_of(job.status)
-        return None

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from dglop.common.kind import JobKind, StatusExtra
-from dglop.common.state import state_of
+from dglop.common.kind import JobKind
 from dglop.common.types import RestartPolicy
 from dglop.pytorchjob.api import MANAGED_BY, PyTorchJob, Role
 from dglop.pytorchjob.env import CONTAINER, PORT, PORT_NAME, meeting, port_of, size
@@ -14,9 +13,7 @@ from dglop.pytorchjob.validation import problems
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
 
-    from dglop.common.observed import Observed
     from dglop.common.replica import Replica
     from dglop.common.types import ReplicaSpec
     from dglop.runtime.api import RawPod
@@ -59,7 +56,3 @@ class PyTorchJobKind(JobKind[PyTorchJob]):
                 each.env.set(name, value, keep_user=meets_itself)
             for name, value in size(replica.job).items():
                 each.env.set(name, value)
-
-    def status_extra(self, job: PyTorchJob, observed: Observed, now: datetime) -> StatusExtra | None:  # noqa: ARG002
-        job.status.state = state_of(job.status)
-        return None

@@ -18,14 +18,17 @@ from dglop.mpijob import MPIJob
 from dglop.pytorchjob import PyTorchJob
 from dglop.runtime.clock import SystemClock
 from dglop.runtime.crdinstall import install_crds
+from examples.jaxjob import JAXJob
 from test.envtest.kinds.world import KINDS, manifest
 
 if TYPE_CHECKING:
     from dglop.runtime.client import Client
     from dglop.testing.envtest import Envtest
 
+_ROOT = Path(__file__).parents[3]
 _MANIFESTS = Path(__file__).parent / "manifests"
 _TEMPLATE = {"spec": {"containers": [{"name": "pytorch", "image": "i"}]}}
+_WHILE = "can be changed only while the job is suspended"
 _ONE = {"replicas": 1, "template": _TEMPLATE}
 _TWO = {"replicas": 2, "template": _TEMPLATE}
 
@@ -71,9 +74,19 @@ async def test_an_elastic_job_of_kubeflows_is_refused_in_a_sentence(server: Envt
     assert "elasticPolicy is not supported: this operator runs PyTorchJobs of a fixed size" in done.stderr
 
 
+async def test_the_kind_that_is_an_example_is_taken_and_holds_its_rules(here: Client, namespace: str) -> None:
+    await install_crds(here, [JAXJob], SystemClock())
+    wire = yaml.safe_load((_ROOT / "examples" / "jaxjob.yaml").read_text())
+    wire["metadata"]["namespace"] = namespace
+    await here.create(wire)
+    for change, message in (({"Worker": {"replicas": 3}}, _WHILE), ({"Boss": _ONE}, "at most 1 item")):
+        with pytest.raises(InvalidError, match=message):
+            await here.patch(JAXJob.resource, "spmd", namespace, {"spec": {"jaxReplicaSpecs": change}})
+
+
 async def test_the_crds_in_the_components_are_those_of_the_classes(here: Client) -> None:
     for kind in ("pytorchjob", "mpijob"):
-        path = Path(__file__).parents[3] / "config" / "components" / kind / "crd.yaml"
+        path = _ROOT / "config" / "components" / kind / "crd.yaml"
         made = await here.dry_run().apply(yaml.safe_load(path.read_text()))
         assert made["spec"]["names"]["plural"] == f"{kind}s"
 
@@ -124,9 +137,6 @@ async def test_a_name_must_leave_room_for_those_of_the_pods(
         await here.create(manifest(kind, "g" * (most + 1), namespace))
     with pytest.raises(InvalidError, match="must start with a letter"):
         await here.create(manifest(kind, "1g", namespace))
-
-
-_WHILE = "can be changed only while the job is suspended"
 
 
 @pytest.mark.parametrize(
