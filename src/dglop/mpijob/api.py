@@ -100,6 +100,7 @@ class MPIJob(
         "Launcher": Column(".status.replicaStatuses.Launcher.ready"),
         "Workers": Column(".status.replicaStatuses.Worker.ready"),
         "Restarts": Column(".status.restartCount", "integer"),
+        "Reason": Column(".status.reason"),
         "Last Failure": Column(".status.lastFailure.reason", priority=1),
         "Age": Column(".metadata.creationTimestamp", "date"),
     },

@@ -75,6 +75,7 @@ class PyTorchJob(
         "Master": Column(".status.replicaStatuses.Master.ready"),
         "Workers": Column(".status.replicaStatuses.Worker.ready"),
         "Restarts": Column(".status.restartCount", "integer"),
+        "Reason": Column(".status.reason"),
         "Last Failure": Column(".status.lastFailure.reason", priority=1),
         "Age": Column(".metadata.creationTimestamp", "date"),
     },

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kubeflow's own manifests give jobs whose pods can be built."""
+"""Kubeflow's own manifests, and the shipped samples, give jobs whose pods can be built."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from dglop.pytorchjob import PyTorchJob, PyTorchJobKind
 from dglop.testing.builders import T0, stored
 from test.unit.mpijob.mpi_world import make_kind
 
+_SAMPLES = Path(__file__).parents[3] / "config" / "samples"
 _MANIFESTS = Path(__file__).parents[2] / "envtest" / "kinds" / "manifests"
 
 
@@ -38,6 +39,13 @@ def test_the_pods_of_a_manifest_of_kubeflows_are_built_from_its_templates(name: 
         for field in ("image", "command", "args"):
             if stated.get(field):
                 assert built[field] == stated[field]
+
+
+@pytest.mark.parametrize(("name", "pods"), [("pytorchjob", 2), ("mpijob", 3)])
+def test_a_shipped_sample_can_run(name: str, pods: int) -> None:
+    made = _plan(_SAMPLES / f"{name}.yaml")
+    assert len(made.creates) == pods
+    assert made.status.state == "Created"
 
 
 def test_an_elastic_job_fails_with_what_to_do() -> None:
