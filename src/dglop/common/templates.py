@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
-__all__ = ("shape_problems",)
+    from dglop.runtime.api.rawpod import RawPod
+
+__all__ = ("OWN_VOLUME_PREFIX", "own_name_problems", "shape_problems")
+
+OWN_VOLUME_PREFIX: Final = "dglop-"
+"""What the names of the volumes that kinds add begin with."""
 
 
 def shape_problems(template: dict[str, Any], where: str) -> Iterator[str]:
@@ -52,3 +57,13 @@ def _objects(found: Any, where: str) -> Iterator[str]:
         return
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         yield f"{where} must be a list of objects"
+
+
+def own_name_problems(pod: RawPod, where: str, containers: Collection[str]) -> Iterator[str]:
+    """What has a name that a kind gives to its own: *containers*, and volumes with the operator's prefix."""
+    for each in (*pod.containers, *pod.init_containers):
+        if each.name in containers:
+            yield f"{where}: the container name {each.name} is the operator's own; use another"
+    for volume in pod.volumes if pod.spec.get("volumes") else ():
+        if str(volume.get("name", "")).startswith(OWN_VOLUME_PREFIX):
+            yield f"{where}: volume names with {OWN_VOLUME_PREFIX} are the operator's own; use another"

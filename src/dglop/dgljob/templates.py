@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dglop.common.templates import shape_problems
+from dglop.common.templates import own_name_problems, shape_problems
 from dglop.dgljob.enums import Role
 from dglop.dgljob.pods.main import main_name
 from dglop.dgljob.pods.names import (
     OUTPUT_DIR,
     OWN_CONTAINERS,
-    OWN_VOLUME_PREFIX,
     RESERVED_PATHS,
     SHM_DIR,
     ZIPAPP,
@@ -68,7 +67,7 @@ def _contents(job: DGLJob, shape: Shape, role: Role, pod: RawPod, where: str) ->
         yield f"{where}: container {main!r} states no image"
     if role in _VERBS and not container.command:
         yield _no_command(where, main, job.spec.python, _VERBS[role])
-    yield from _own_names(pod, where)
+    yield from own_name_problems(pod, where, OWN_CONTAINERS)
     yield from _paths(job, shape, role, container, where)
     yield from _memory(job, container, where)
 
@@ -78,15 +77,6 @@ def _no_command(where: str, main: str, python: str, verb: str) -> str:
         f"{where}: container {main!r} must state command, since `{python} {ZIPAPP} {verb} --` goes before it "
         'and the entrypoint of an image cannot be seen; write for example command: ["python3", "train.py"]'
     )
-
-
-def _own_names(pod: RawPod, where: str) -> Iterator[str]:
-    for each in (*pod.containers, *pod.init_containers):
-        if each.name in OWN_CONTAINERS:
-            yield f"{where}: the container name {each.name} is the operator's own; use another"
-    for volume in pod.volumes if pod.spec.get("volumes") else ():
-        if str(volume.get("name", "")).startswith(OWN_VOLUME_PREFIX):
-            yield f"{where}: volume names with {OWN_VOLUME_PREFIX} are the operator's own; use another"
 
 
 def _paths(job: DGLJob, shape: Shape, role: Role, main: RawContainer, where: str) -> Iterator[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dglop.common.templates import shape_problems
+from dglop.common.templates import own_name_problems, shape_problems
 from dglop.common.types import RestartPolicy
 from dglop.mpijob.api import Role
 from dglop.mpijob.objects import CONFIG_PATH
+from dglop.mpijob.pods import AWAIT
 from dglop.runtime.api import RawPod
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def _replica(job: MPIJob, role: str, spec: MPIReplicaSpec) -> Iterator[str]:
 def _contents(job: MPIJob, role: str, pod: RawPod, where: str) -> Iterator[str]:
     if not pod.containers:
         yield f"{where}.spec.containers is empty; it needs a container with an image"
+    yield from own_name_problems(pod, where, (AWAIT,))
     own = [job.spec.ssh_auth_mount_path, *([CONFIG_PATH] if role == Role.LAUNCHER else [])]
     for path in own:
         if pod.has_mount(path):

@@ -9,12 +9,19 @@ import pytest
 
 from test.unit.mpijob.mpi_world import config_of, make_job, role, simulate
 
+_AWAIT, _VOLUME = {"name": "dglop-await", "image": "mine"}, {"name": "dglop-ssh", "emptyDir": {}}
 _WAITS: dict[str, Any] = {"launcherCreationPolicy": "WaitForWorkersReady"}
 
 
 def _mounts(path: str) -> dict[str, Any]:
     made = role()
     made["template"]["spec"]["containers"][0]["volumeMounts"] = [{"name": "mine", "mountPath": path}]
+    return made
+
+
+def _with(**spec: Any) -> dict[str, Any]:
+    made = role()
+    made["template"]["spec"] |= spec
     return made
 
 
@@ -142,6 +149,11 @@ def test_a_finished_job_goes_when_its_time_is_over() -> None:
         ({"mpiReplicaSpecs": {"Launcher": {"template": {"spec": {}}}}}, "spec.containers is empty"),
         ({"mpiReplicaSpecs": {"Launcher": {"template": {}}}}, "spec must be an object with containers"),
         ({"mpiReplicaSpecs": {"Launcher": _mounts("/root/.ssh/")}}, "mounts something at /root/.ssh,"),
+        (
+            {"mpiReplicaSpecs": {"Launcher": _with(initContainers=[_AWAIT])}},
+            "dglop-await is the operator's",
+        ),
+        ({"mpiReplicaSpecs": {"Launcher": _with(volumes=[_VOLUME])}}, "volume names with dglop- are"),
         ({"mpiReplicaSpecs": {"Launcher": _mounts("/etc/mpi")}}, "mounts something at /etc/mpi,"),
     ],
 )
