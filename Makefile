@@ -101,7 +101,7 @@ calls: $(STAMP) ## Kill the operator, and have the API server fail, at each call
 	@DGLOP_EVERY_CALL=1 .venv/bin/pytest test/unit/common/calls
 
 .PHONY: images
-images: $(STAMP) ## Build the operator's and DGL's images
+images: $(STAMP) ## Build the images: the operator's, DGL's and Open MPI's
 	@$(PY) -m hack.images build
 
 .PHONY: clean

@@ -9,12 +9,14 @@ from typing import Any
 
 import yaml
 
+from dglop.cli.kinds import KINDS, resource_class, rules_of
+from dglop.common.rbac import people_roles
 from dglop.common.gang.rights import GANG_CLUSTER_RULES, GANG_RULES
 from dglop.common.kueue.rights import KUEUE_CLUSTER_RULES, kueue_rules
 from dglop.dgljob.api import DGLJob
-from dglop.dgljob.rbac import MANAGER_RULES, OWN_RULES, people_roles
+from dglop.dgljob.rbac import MANAGER_RULES, OWN_RULES
 from dglop.runtime.access import ACCESS_RULES
-from dglop.runtime.api import crd_manifest, role_manifest
+from dglop.runtime.api import crd_manifest, merge_rules, role_manifest
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIG = ROOT / "config"
@@ -34,8 +36,11 @@ def generated() -> dict[Path, str]:
     for component, rules in GANG_RULES.items():
         manifests |= _component(component, "gang", rules, GANG_CLUSTER_RULES)
     manifests |= _component("kueue", "kueue", kueue_rules(DGLJob), KUEUE_CLUSTER_RULES)
-    for name, role in people_roles().items():
+    for name, role in people_roles(DGLJob.resource).items():
         manifests[f"rbac/{name.replace('-', '_')}.yaml"] = role
+    for kind in KINDS:
+        if kind != DGLJob.resource.kind:
+            manifests |= _kind_component(kind)
     return {CONFIG / path: _text(manifest) for path, manifest in manifests.items()}
 
 
@@ -45,6 +50,20 @@ def _component(component: str, name: str, rules: Any, cluster_rules: Any) -> dic
         f"components/{component}/role.yaml": role_manifest(f"{name}-role", rules),
         f"components/{component}/cluster_role.yaml": role_manifest(f"{name}-cluster-role", cluster_rules),
     }
+
+
+def _kind_component(kind: str) -> dict[str, dict[str, Any]]:
+    """The CRD and the rights of a kind that is enabled by a component of its own."""
+    word, made = kind.lower(), resource_class(kind)
+    name = f"{word}-manager-role"
+    files = {
+        f"components/{word}/crd.yaml": crd_manifest(made),
+        f"components/{word}/role.yaml": role_manifest(name, merge_rules(rules_of(kind))),
+        f"components/{word}-namespaced/role.yaml": _role(name, merge_rules(rules_of(kind))),
+    }
+    for role, manifest in people_roles(made.resource).items():
+        files[f"components/{word}/{role.replace('-', '_')}.yaml"] = manifest
+    return files
 
 
 def _role(name: str, rules: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from dglop.common.plan import plan
 from dglop.common.reconciler import JobReconciler
 from dglop.common.replica import Replica
 from dglop.common.services import replica_services
+from dglop.common.state import StatedJobStatus
 from dglop.common.types import (
     CleanPodPolicy,
     JobSpec,
@@ -45,6 +46,7 @@ __all__ = (
     "RestartScope",
     "RunPolicy",
     "SchedulingPolicy",
+    "StatedJobStatus",
     "StatusExtra",
     "default_env",
     "main_of",

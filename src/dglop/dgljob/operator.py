@@ -22,16 +22,27 @@ from dglop.runtime.serving import HTTPServer
 if TYPE_CHECKING:
     from dglop.dgljob.settings import OperatorSettings
 
-__all__ = ("make_operator",)
+__all__ = ("add_dgljobs", "make_manager", "make_operator")
 
 NAME = "dglop"
 _KEY_BYTES = 32
 _RECONCILE_SECONDS = 120
 
 
+def make_manager(settings: OperatorSettings) -> Manager:
+    """A Manager under the operator's name that runs nothing yet."""
+    return Manager(settings, name=NAME)
+
+
 def make_operator(settings: OperatorSettings) -> Manager:
     """A Manager that runs DGLJobs; it does no I/O before it is started."""
-    manager = Manager(settings, name=NAME)
+    manager = make_manager(settings)
+    add_dgljobs(manager, settings)
+    return manager
+
+
+def add_dgljobs(manager: Manager, settings: OperatorSettings) -> None:
+    """Have the Manager run DGLJobs and take their progress."""
     tokens = OperatorTokens(settings.leader_election_namespace, lambda: secrets.token_bytes(_KEY_BYTES))
     manager.on_start(tokens.load)
     features = ServerFeatures()
@@ -51,4 +62,3 @@ def make_operator(settings: OperatorSettings) -> Manager:
             HTTPServer(settings.progress_bind, server.routes(), name="progress", log=manager.log),
             needs_leader=False,
         )
-    return manager

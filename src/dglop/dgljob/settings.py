@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from dglop.dgljob.options import DEFAULT_IMAGE
+from dglop.common.delivery import DEFAULT_IMAGE
 from dglop.dgljob.rbac import LEASE
 from dglop.runtime.bind import Bind
 from dglop.runtime.settings import Settings
