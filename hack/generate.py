@@ -10,9 +10,9 @@ from typing import Any
 import yaml
 
 from dglop.cli.kinds import KINDS, resource_class, rules_of
-from dglop.common.rbac import people_roles
 from dglop.common.gang.rights import GANG_CLUSTER_RULES, GANG_RULES
 from dglop.common.kueue.rights import KUEUE_CLUSTER_RULES, kueue_rules
+from dglop.common.rbac import people_roles
 from dglop.dgljob.api import DGLJob
 from dglop.dgljob.rbac import MANAGER_RULES, OWN_RULES
 from dglop.runtime.access import ACCESS_RULES
