@@ -5,18 +5,23 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from dglop.cli.kinds import KINDS, resource_class, rules_of
 from dglop.common.gang.rights import GANG_CLUSTER_RULES, GANG_RULES
-from dglop.common.kueue.rights import KUEUE_CLUSTER_RULES, kueue_rules
+from dglop.common.kueue.rights import KUEUE_CLUSTER_RULES, kueue_rules, queued_rules
 from dglop.common.rbac import people_roles
 from dglop.dgljob.api import DGLJob
 from dglop.dgljob.rbac import MANAGER_RULES, OWN_RULES
 from dglop.runtime.access import ACCESS_RULES
 from dglop.runtime.api import crd_manifest, merge_rules, role_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dglop.runtime.api import Rule
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIG = ROOT / "config"
@@ -26,7 +31,7 @@ APPLY_LIMIT = 262144  # kubectl apply keeps the whole manifest in an annotation,
 
 def generated() -> dict[Path, str]:
     """The text of every generated file, by path."""
-    manifests: dict[str, dict[str, Any]] = {
+    manifests: dict[str, Any] = {
         "crd/bases/kubeflow.org_dgljobs.yaml": crd_manifest(DGLJob),
         "rbac/role.yaml": role_manifest("manager-role", MANAGER_RULES),
         "rbac/own/role.yaml": _role("own-role", OWN_RULES),
@@ -41,6 +46,9 @@ def generated() -> dict[Path, str]:
     for kind in KINDS:
         if kind != DGLJob.resource.kind:
             manifests |= _kind_component(kind)
+            manifests[f"components/kueue/{kind.lower()}_patch.yaml"] = _more_rights(
+                queued_rules(resource_class(kind))
+            )
     return {CONFIG / path: _text(manifest) for path, manifest in manifests.items()}
 
 
@@ -66,6 +74,11 @@ def _kind_component(kind: str) -> dict[str, dict[str, Any]]:
     return files
 
 
+def _more_rights(rules: Iterable[Rule]) -> list[dict[str, Any]]:
+    """A JSON patch of a role: what it has to allow besides."""
+    return [{"op": "add", "path": "/rules/-", "value": each.to_wire()} for each in rules]
+
+
 def _role(name: str, rules: Any) -> dict[str, Any]:
     """A Role whose namespace kustomize fills in."""
     role = role_manifest(name, rules, "namespace")
@@ -73,9 +86,9 @@ def _role(name: str, rules: Any) -> dict[str, Any]:
     return role
 
 
-def _text(manifest: dict[str, Any]) -> str:
+def _text(manifest: Any) -> str:
     text = HEADER + yaml.safe_dump(manifest, sort_keys=False, width=110)
-    if len(text) >= APPLY_LIMIT:
+    if isinstance(manifest, dict) and len(text) >= APPLY_LIMIT:
         raise SystemExit(f"{manifest['metadata']['name']} has {len(text)} bytes, too many for kubectl apply")
     return text
 

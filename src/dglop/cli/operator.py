@@ -45,14 +45,8 @@ def add_kinds(manager: Manager, settings: ProgramSettings) -> None:
     if "PyTorchJob" in settings.kinds:
         from dglop.pytorchjob.operator import add_pytorchjobs  # noqa: PLC0415 - only where it is enabled
 
-        add_pytorchjobs(manager, concurrency=settings.concurrency)
+        add_pytorchjobs(manager, settings)
     if "MPIJob" in settings.kinds:
         from dglop.mpijob.operator import add_mpijobs  # noqa: PLC0415 - only where it is enabled
 
-        add_mpijobs(
-            manager,
-            concurrency=settings.concurrency,
-            delivery_image=settings.delivery_image,
-            cluster_domain=settings.cluster_domain,
-            home=settings.leader_election_namespace,
-        )
+        add_mpijobs(manager, settings, cluster_domain=settings.cluster_domain)

@@ -23,6 +23,7 @@ from dglop.common.replica import JobT
 from dglop.common.unreadable import fail_unreadable
 from dglop.common.views import PodView, ServiceView
 from dglop.common.watching import GROUPS, WORKLOADS, ChildWatcher, ExpectationKey, unsettled_roles, wait_of
+from dglop.common.writes import Writes
 from dglop.errors import ConfigError, ConflictError, NotFoundError, SchemaError
 from dglop.runtime.expectations import Expectations
 from dglop.runtime.reconcile import Request, Result
@@ -108,9 +109,8 @@ class JobReconciler(Generic[JobT]):
         memory = self._memories.of(ctx.request, job.uid)
         roles = self._roles(job)
         observed = await self._observe(job, ctx, roles)
-        queued = (
-            await self._queue.tend(job, observed, ctx, self._known_expectations()) if self._queue else None
-        )
+        writes = Writes(ctx.client, job.namespace, self._known_expectations())
+        queued = await self._queue.tend(job, observed, ctx, writes) if self._queue else None
         if queued:
             observed = replace(observed, admission=queued.admission)
         made = plan(job, observed, ctx.now(), self.kind)
@@ -118,7 +118,7 @@ class JobReconciler(Generic[JobT]):
             return await self._delete_job(job, ctx)
         if made.warning and ctx.log:
             ctx.log.warning(made.warning)
-        report = await self._carry_out(job, made, memory, ctx)
+        report = await self._carry_out(job, made, memory, ctx, writes)
         if report.refused:
             made = fail_plan(job, observed, ctx.now(), self.kind, report.refused)
         self._show_trouble(job, made, memory, ctx)
@@ -130,7 +130,7 @@ class JobReconciler(Generic[JobT]):
             ctx.on_written(lambda: self._pace.wrote(job.uid, self._monotonic()))
             job.status = made.status
         waits = [timedelta(seconds=held)] if held else []
-        if report.contested:
+        if writes.contested:
             waits.append(_CONTESTED)
         turn = self._next(job, made, memory, roles, waits)
         return _sooner(turn, _BLOCKED) if queued and queued.again else turn
@@ -150,8 +150,10 @@ class JobReconciler(Generic[JobT]):
             gang=await self._gang.observe(job, ctx, self.kind, known) if self._gang else None,
         )
 
-    async def _carry_out(self, job: JobT, made: Plan, memory: JobMemory, ctx: Context) -> Report:
-        executor = Executor(ctx, job, self._known_expectations(), memory)
+    async def _carry_out(
+        self, job: JobT, made: Plan, memory: JobMemory, ctx: Context, writes: Writes
+    ) -> Report:
+        executor = Executor(ctx, job, writes, memory)
         await executor.delete(made)
         if made.recheck:
             memory.recheck(self._monotonic())

@@ -25,7 +25,6 @@ class Report:
         blocked: children whose names are taken by objects of others.
         remade: objects that were gone while pods waited for them.
         asked: whether the server was asked about one of those, so that it should not be asked at once again.
-        contested: whether a deletion met a change, so that it has to be looked at again without any event.
     """
 
     created: int = 0
@@ -38,7 +37,6 @@ class Report:
     blocked: list[str] = field(default_factory=list)
     remade: list[str] = field(default_factory=list)
     asked: bool = False
-    contested: bool = False
 
     @property
     def is_stopped(self) -> bool:

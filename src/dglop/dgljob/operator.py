@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import secrets
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from dglop.common.gang import gang_scheduler
-from dglop.common.reconciler import JobReconciler
+from dglop.common.adding import add_jobs
 from dglop.dgljob.api import DGLJob
 from dglop.dgljob.features import ServerFeatures
 from dglop.dgljob.key import OperatorTokens
@@ -26,7 +24,6 @@ __all__ = ("add_dgljobs", "make_manager", "make_operator")
 
 NAME = "dglop"
 _KEY_BYTES = 32
-_RECONCILE_SECONDS = 120
 
 
 def make_manager(settings: OperatorSettings) -> Manager:
@@ -48,13 +45,7 @@ def add_dgljobs(manager: Manager, settings: OperatorSettings) -> None:
     features = ServerFeatures()
     manager.on_start(features.load)
     options = KindOptions(tokens, settings.delivery_image, settings.progress_url, features)
-    gang = gang_scheduler(settings.gang_scheduler, settings.gang_scheduler_name)
-    manager.controller(
-        DGLJob,
-        JobReconciler(DGLJobKind(options), gang=gang, kueue=settings.kueue),
-        concurrency=settings.concurrency,
-        reconcile_timeout=timedelta(seconds=_RECONCILE_SECONDS),
-    )
+    add_jobs(manager, DGLJob, DGLJobKind(options), settings)
     if settings.progress_url:
         server = ProgressServer(CachedJobs(manager), tokens, clock=manager.clock, log=manager.log)
         manager.add(server, needs_leader=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dglop.common.gang import Group
 from dglop.common.kind import Gate, JobKind
 from dglop.common.types import CleanPodPolicy, ReplicaSpec, RestartPolicy
 from dglop.mpijob.api import MANAGED_BY, LauncherCreationPolicy, MPIJob, Role
@@ -53,10 +54,20 @@ class MPIJobKind(JobKind[MPIJob]):
 
     def phases(self, job: MPIJob, observed: Observed) -> Mapping[str, Gate]:
         """Ready Workers are counted against what the spec wants: of none, as after a suspension, none is."""
-        if job.spec.launcher_creation_policy is LauncherCreationPolicy.AT_STARTUP:
+        if not _launcher_waits(job):
             return {}
         is_ready = observed.is_settled(Role.WORKER) and observed.ready(Role.WORKER) >= job.spec.workers
         return {} if is_ready else {Role.LAUNCHER: Gate.HOLD}
 
+    def pod_groups(self, job: MPIJob) -> Sequence[Group]:
+        """All of them; a Launcher that waits for the Workers comes late: the group is whole without it."""
+        return (Group(tuple(self.replicas(job)), late=(Role.LAUNCHER,) if _launcher_waits(job) else ()),)
+
     def extra_objects(self, job: MPIJob) -> Sequence[dict[str, Any]]:
         return job_objects(job, self._options.seed(job.uid))
+
+
+def _launcher_waits(job: MPIJob) -> bool:
+    """Whether there is anybody that it waits for, too: alone it is the whole of its group."""
+    waits = job.spec.launcher_creation_policy is LauncherCreationPolicy.WAIT_FOR_WORKERS_READY
+    return waits and job.spec.workers > 0

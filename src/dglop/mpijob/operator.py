@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import secrets
-from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
+from dglop.common.adding import add_jobs
 from dglop.common.key import OperatorKey
 from dglop.common.rbac import job_rules
-from dglop.common.reconciler import JobReconciler
 from dglop.common.ssh import require_cryptography
 from dglop.mpijob.api import MPIJob
 from dglop.mpijob.kind import MPIJobKind
@@ -17,6 +16,7 @@ from dglop.mpijob.options import MPIOptions
 from dglop.runtime.api import Rule
 
 if TYPE_CHECKING:
+    from dglop.common.settings import JobSettings
     from dglop.runtime.manager import Manager
 
 __all__ = ("RULES", "add_mpijobs")
@@ -27,19 +27,16 @@ RULES: Final = (
     Rule(("",), ("secrets",), ("create",)),
     Rule(("",), ("configmaps",), ("create", "get")),
 )
-_RECONCILE: Final = timedelta(seconds=120)
 _KEY_BYTES: Final = 32
 
 
-def add_mpijobs(
-    manager: Manager, *, concurrency: int, delivery_image: str, cluster_domain: str, home: str
-) -> None:
-    """Have the Manager run MPIJobs; *home* is the namespace of the operator's key.
+def add_mpijobs(manager: Manager, settings: JobSettings, *, cluster_domain: str) -> None:
+    """Have the Manager run MPIJobs, whose pods look for each other in the DNS of *cluster_domain*.
 
     Raises ConfigError where the library that makes ssh keys is not installed.
     """
     require_cryptography()
-    key = OperatorKey(home, lambda: secrets.token_bytes(_KEY_BYTES))
+    key = OperatorKey(settings.leader_election_namespace, lambda: secrets.token_bytes(_KEY_BYTES))
     manager.on_start(key.load)
-    kind = MPIJobKind(MPIOptions(key.seed, delivery_image, cluster_domain))
-    manager.controller(MPIJob, JobReconciler(kind), concurrency=concurrency, reconcile_timeout=_RECONCILE)
+    options = MPIOptions(key.seed, settings.delivery_image, cluster_domain)
+    add_jobs(manager, MPIJob, MPIJobKind(options), settings)

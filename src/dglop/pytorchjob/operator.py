@@ -3,25 +3,22 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
+from dglop.common.adding import add_jobs
 from dglop.common.rbac import job_rules
-from dglop.common.reconciler import JobReconciler
 from dglop.pytorchjob.api import PyTorchJob
 from dglop.pytorchjob.kind import PyTorchJobKind
 
 if TYPE_CHECKING:
+    from dglop.common.settings import JobSettings
     from dglop.runtime.manager import Manager
 
 __all__ = ("RULES", "add_pytorchjobs")
 
 RULES: Final = job_rules(PyTorchJob.resource)
-_RECONCILE: Final = timedelta(seconds=120)
 
 
-def add_pytorchjobs(manager: Manager, *, concurrency: int) -> None:
+def add_pytorchjobs(manager: Manager, settings: JobSettings) -> None:
     """Have the Manager run PyTorchJobs."""
-    manager.controller(
-        PyTorchJob, JobReconciler(PyTorchJobKind()), concurrency=concurrency, reconcile_timeout=_RECONCILE
-    )
+    add_jobs(manager, PyTorchJob, PyTorchJobKind(), settings)

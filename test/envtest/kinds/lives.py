@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from dglop.runtime.client import Client
 
-__all__ = ("KindLives",)
+__all__ = ("KindLives", "LeadersEnd")
 
 _KINDS = ("PyTorchJob", "MPIJob")
 _LEADERS = {"PyTorchJob": "master", "MPIJob": "launcher"}
@@ -26,7 +26,7 @@ _LEADERS = {"PyTorchJob": "master", "MPIJob": "launcher"}
 _JOBS = ("plain", "podless", "nameless")
 
 
-class _LeadersEnd(Kubelet):
+class LeadersEnd(Kubelet):
     """Masters and Launchers end when their job is in `done`, Workers never."""
 
     def _status(self, pod: dict[str, Any]) -> dict[str, Any]:
@@ -47,7 +47,7 @@ class KindLives:
     """The jobs of one namespace, and who does something to them."""
 
     def __init__(self, client: Client, namespace: str) -> None:
-        self.kubelet = _LeadersEnd(client, namespace)
+        self.kubelet = LeadersEnd(client, namespace)
         self._client = client
         self._namespace = namespace
 

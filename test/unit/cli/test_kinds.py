@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +17,8 @@ from dglop.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def _kinds_run(*words: str) -> list[str]:
@@ -68,6 +71,21 @@ def test_a_kind_has_rights_to_its_own_jobs_and_to_no_others(kind: str) -> None:
     plural = resource_class(kind).resource.plural
     jobs = {each for rule in rules_of(kind) if "kubeflow.org" in rule.groups for each in rule.resources}
     assert jobs == {plural, f"{plural}/status", f"{plural}/finalizers"}
+
+
+@pytest.mark.parametrize("kind", [each for each in KINDS if each != "DGLJob"])
+def test_a_kind_that_is_enabled_may_be_suspended_and_resumed_with_the_component_for_queues(kind: str) -> None:
+    folder = ROOT / "config" / "components" / "kueue"
+    patches = yaml.safe_load((folder / "kustomization.yaml").read_text())["patches"]
+    named = {each["target"]["name"]: each for each in patches}
+    chosen = named[f"{kind.lower()}-manager-role"]
+    assert chosen["target"]["kind"] == "(Cluster)?Role", "in the whole cluster, and in one namespace"
+    (added,) = yaml.safe_load((folder / chosen["path"]).read_text())
+    plural = resource_class(kind).resource.plural
+    assert added["value"] == {"apiGroups": ["kubeflow.org"], "resources": [plural], "verbs": ["patch"]}
+    for overlay in ("default", "namespaced"):
+        text = (ROOT / "config" / overlay / "kustomization.yaml").read_text()
+        assert text.index(f"components/{kind.lower()}") < text.index("components/kueue"), "it patches roles"
 
 
 def test_a_pytorchjob_needs_nothing_but_pods_and_services() -> None:
