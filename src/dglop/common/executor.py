@@ -143,6 +143,8 @@ class Executor:
             await self._writes.create(key, manifest)
         except ApiError as error:
             await self._judge(error, manifest)
+        else:
+            self.report.services_created += 1
 
     def _is_expected(self, key: ExpectationKey, name: str) -> bool:
         expectations = self._writes.expectations
@@ -173,6 +175,7 @@ class Executor:
                 raise error
             case _:
                 self._deny(error, manifest, what)
+        self.report.lacks(manifest["kind"])
         return False
 
     def _deny(self, error: ApiError, manifest: dict[str, Any], what: str) -> None:

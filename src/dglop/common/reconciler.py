@@ -14,7 +14,7 @@ from dglop.common.gang.shell import GangShell
 from dglop.common.kind import JobKind
 from dglop.common.kueue.shell import QueueShell
 from dglop.common.memory import Memories
-from dglop.common.metrics import JobMetrics
+from dglop.common.metrics import FailedPods, JobMetrics
 from dglop.common.observed import Observed
 from dglop.common.pacing import CountsPace
 from dglop.common.plan import fail_plan, plan
@@ -85,6 +85,7 @@ class JobReconciler(Generic[JobT]):
         controller.own(Owned(SERVICE, labels=LABEL_JOB_NAME))
         watcher = ChildWatcher(self._expectations)
         controller.observe(POD, watcher)
+        controller.observe(POD, FailedPods(self._metrics))
         controller.observe(SERVICE, watcher)
         if self._gang:
             self._gang.setup(controller, watcher)
@@ -107,6 +108,8 @@ class JobReconciler(Generic[JobT]):
 
     async def __call__(self, job: JobT, ctx: Context) -> Result | None:
         memory = self._memories.of(ctx.request, job.uid)
+        if self._metrics:
+            self._metrics.seen(job.namespace)
         roles = self._roles(job)
         observed = await self._observe(job, ctx, roles)
         writes = Writes(ctx.client, job.namespace, self._known_expectations())
@@ -203,11 +206,7 @@ class JobReconciler(Generic[JobT]):
         metrics = self._metrics
         if metrics is None:
             return
-        refused = report.refused or (report.denied and report.denied_as is Reason.FAILED_CREATE_POD)
-        metrics.pods(
-            job.namespace, created=report.created, deleted=report.deleted, refused=int(bool(refused))
-        )
-        metrics.pod_groups(job.namespace, created=report.groups_created, deleted=report.groups_deleted)
+        metrics.children(report, job.namespace)
         # A status write that conflicts is planned again, and must not be counted twice.
         ctx.on_written(lambda: metrics.jobs(made.counters, job.namespace))
 
