@@ -186,8 +186,21 @@ class Course(RuleBasedStateMachine):
     # --- people ------------------------------------------------------------------------------------------
     @rule(index=INDEXES)
     def delete_pod(self, index: int) -> None:
-        if self._own(index):
+        pod = self._own(index)
+        if pod:
+            self.watchman.blows.add(pod["metadata"]["uid"])
             self.do(self._delete(f"g-worker-{index}"))
+
+    # --- what chance would seldom put together -----------------------------------------------------------
+    @rule(index=INDEXES)
+    def replace_unseen(self, index: int) -> None:
+        """Behind the cache's back a pod goes, and another's comes under its name."""
+        pod = self._own(index)
+        if pod:
+            self.hold_or_release("pods", True)
+            self.watchman.blows.add(pod["metadata"]["uid"])
+            self.do(self._delete(f"g-worker-{index}", 0))
+            self.place_stranger(index)
 
     @rule()
     def suspend_or_resume(self) -> None:

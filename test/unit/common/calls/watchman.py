@@ -25,11 +25,13 @@ class Watchman:
     ----------
         foreign: pods that are not the job's; whoever changes one as its owner says so first.
         broken: what was seen that must never be.
+        blows: the pods of the job that failed, or that somebody else deleted, who says so first.
     """
 
     def __init__(self, server: MemoryServer, limit: int) -> None:
         self.foreign: set[str] = set()
         self.broken: list[str] = []
+        self.blows: set[str] = set()
         self.creations = 0
         self._limit = limit
         self._store = server.store
@@ -44,6 +46,9 @@ class Watchman:
             self._say(f"pod {name} of another owner was written to")
         elif storage == "pods" and change.old is None:
             self._created(change.new.wire)
+        elif storage == "pods" and change.new is not None:
+            if change.new.wire["status"].get("phase") == "Failed":
+                self.blows.add(change.new.wire["metadata"]["uid"])
         elif storage == "testjobs.example.dev" and change.new is not None:
             self._written(change.new.wire)
 
@@ -79,6 +84,9 @@ class Watchman:
                 self._say(f"{word} went back from {before[word]} to {now.get(word, 0)}")
         if now.get("restartCount", 0) > self._limit:
             self._say(f"restartCount {now['restartCount']} is beyond the limit of {self._limit}")
+        counted = now.get("restarts", 0) + now.get("disruptionCount", 0)
+        if counted > len(self.blows):
+            self._say(f"{counted} restarts and disruptions were counted of {len(self.blows)} that there were")
         if bool(_ended(now)) != ("completionTime" in now):
             self._say(f"completionTime is {now.get('completionTime')} where {_ended(now)}")
         gone = {each["type"] for each in before.get("conditions", [])} - set(_vector(now))
