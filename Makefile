@@ -96,8 +96,12 @@ bugs: $(STAMP) ## Bring each known bug of others into a copy of the code and see
 contracts: $(STAMP) ## Try what we take for granted of the official client on its other versions; VERSIONS="37.0.2"
 	@UV="$(UV)" $(PY) -m hack.contracts $(VERSIONS)
 
+.PHONY: calls
+calls: $(STAMP) ## Kill the operator, and have the API server fail, at each call of two jobs' whole lives
+	@DGLOP_EVERY_CALL=1 .venv/bin/pytest test/unit/common/calls
+
 .PHONY: images
-images: $(STAMP) ## Build the operator's and DGL's images
+images: $(STAMP) ## Build the images: the operator's, DGL's and Open MPI's
 	@$(PY) -m hack.images build
 
 .PHONY: clean

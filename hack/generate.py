@@ -5,16 +5,23 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from dglop.cli.kinds import KINDS, resource_class, rules_of
 from dglop.common.gang.rights import GANG_CLUSTER_RULES, GANG_RULES
-from dglop.common.kueue.rights import KUEUE_CLUSTER_RULES, kueue_rules
+from dglop.common.kueue.rights import KUEUE_CLUSTER_RULES, kueue_rules, queued_rules
+from dglop.common.rbac import people_roles
 from dglop.dgljob.api import DGLJob
-from dglop.dgljob.rbac import MANAGER_RULES, OWN_RULES, people_roles
+from dglop.dgljob.rbac import MANAGER_RULES, OWN_RULES
 from dglop.runtime.access import ACCESS_RULES
-from dglop.runtime.api import crd_manifest, role_manifest
+from dglop.runtime.api import crd_manifest, merge_rules, role_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dglop.runtime.api import Rule
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIG = ROOT / "config"
@@ -24,7 +31,7 @@ APPLY_LIMIT = 262144  # kubectl apply keeps the whole manifest in an annotation,
 
 def generated() -> dict[Path, str]:
     """The text of every generated file, by path."""
-    manifests: dict[str, dict[str, Any]] = {
+    manifests: dict[str, Any] = {
         "crd/bases/kubeflow.org_dgljobs.yaml": crd_manifest(DGLJob),
         "rbac/role.yaml": role_manifest("manager-role", MANAGER_RULES),
         "rbac/own/role.yaml": _role("own-role", OWN_RULES),
@@ -34,8 +41,14 @@ def generated() -> dict[Path, str]:
     for component, rules in GANG_RULES.items():
         manifests |= _component(component, "gang", rules, GANG_CLUSTER_RULES)
     manifests |= _component("kueue", "kueue", kueue_rules(DGLJob), KUEUE_CLUSTER_RULES)
-    for name, role in people_roles().items():
+    for name, role in people_roles(DGLJob.resource).items():
         manifests[f"rbac/{name.replace('-', '_')}.yaml"] = role
+    for kind in KINDS:
+        if kind != DGLJob.resource.kind:
+            manifests |= _kind_component(kind)
+            manifests[f"components/kueue/{kind.lower()}_patch.yaml"] = _more_rights(
+                queued_rules(resource_class(kind))
+            )
     return {CONFIG / path: _text(manifest) for path, manifest in manifests.items()}
 
 
@@ -47,6 +60,25 @@ def _component(component: str, name: str, rules: Any, cluster_rules: Any) -> dic
     }
 
 
+def _kind_component(kind: str) -> dict[str, dict[str, Any]]:
+    """The CRD and the rights of a kind that is enabled by a component of its own."""
+    word, made = kind.lower(), resource_class(kind)
+    name = f"{word}-manager-role"
+    files = {
+        f"components/{word}/crd.yaml": crd_manifest(made),
+        f"components/{word}/role.yaml": role_manifest(name, merge_rules(rules_of(kind))),
+        f"components/{word}-namespaced/role.yaml": _role(name, merge_rules(rules_of(kind))),
+    }
+    for role, manifest in people_roles(made.resource).items():
+        files[f"components/{word}/{role.replace('-', '_')}.yaml"] = manifest
+    return files
+
+
+def _more_rights(rules: Iterable[Rule]) -> list[dict[str, Any]]:
+    """A JSON patch of a role: what it has to allow besides."""
+    return [{"op": "add", "path": "/rules/-", "value": each.to_wire()} for each in rules]
+
+
 def _role(name: str, rules: Any) -> dict[str, Any]:
     """A Role whose namespace kustomize fills in."""
     role = role_manifest(name, rules, "namespace")
@@ -54,9 +86,9 @@ def _role(name: str, rules: Any) -> dict[str, Any]:
     return role
 
 
-def _text(manifest: dict[str, Any]) -> str:
+def _text(manifest: Any) -> str:
     text = HEADER + yaml.safe_dump(manifest, sort_keys=False, width=110)
-    if len(text) >= APPLY_LIMIT:
+    if isinstance(manifest, dict) and len(text) >= APPLY_LIMIT:
         raise SystemExit(f"{manifest['metadata']['name']} has {len(text)} bytes, too many for kubectl apply")
     return text
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 NAMESPACE = "dglop-system"
 DEPLOYMENT = "dglop-controller-manager"
 _READY_SECONDS = 180
+_IMAGES = ("operator", "dgl")
+"""What the operator and its jobs run; others are built where a test wants them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +76,10 @@ def envtest_assets(report: Report) -> Path:
 def bring_up(report: Report) -> Stack:
     """Cluster, images, operator; each reused where it is there already."""
     provider = choose_provider()
-    if lacking := images.lacking():
+    if lacking := images.lacking(_IMAGES):
         report.say(images.announcement(lacking))
     provider.up(report)
-    built = {each.name: each for each in images.build_images(report)}
+    built = {each.name: each for each in images.build_images(report, _IMAGES)}
     with report.step("images") as step:
         loaded = {name: provider.load(each.archive) for name, each in built.items()}
         step.note(", ".join(f"{name} {each.unpacked_bytes / 1e6:.0f} MB" for name, each in built.items()))
@@ -112,7 +114,9 @@ def install(stack: Stack, overlay: str = "config/default") -> None:
     """
     documents = render(stack, overlay)
     apply(stack, [each for each in documents if each["kind"] == "CustomResourceDefinition"])
-    _wait_established(stack, "dgljobs.kubeflow.org")
+    for each in documents:
+        if each["kind"] == "CustomResourceDefinition":
+            _wait_established(stack, each["metadata"]["name"])
     apply(stack, documents)
     namespace = next(each["metadata"]["namespace"] for each in documents if each["kind"] == "Deployment")
     try:

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from hack.bugs.model import ROOT, TESTS, Bug, Change, apply, page, read_bugs
+from hack.bugs.model import LISTS, ROOT, Bug, BugList, Change, apply, page, read_bugs
 
 _COPIED = ("src", "test", "hack", "examples", "config", "pyproject.toml")
 _SECONDS = 20  # a test that never ends has failed too
@@ -28,21 +28,21 @@ def _copy(folder: Path) -> None:
             shutil.copy(path, folder / name)
 
 
-def _run(folder: Path, chosen: str, seconds: int) -> tuple[int, str]:
-    command = [sys.executable, "-m", "pytest", str(TESTS), "-q", "-x", "-k", chosen]
+def _run(folder: Path, tests: Path, chosen: str, seconds: int) -> tuple[int, str]:
+    command = [sys.executable, "-m", "pytest", str(tests), "-q", "-x", "-k", chosen]
     command += [f"--timeout={seconds}", "--timeout-method=signal", "-p", "no:cacheprovider", "--tb=line"]
     environment = {**os.environ, "PYTHONPATH": f"{folder}:{folder / 'src'}", "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout
 
 
-def _see(bug: Bug, change: Change) -> bool:
+def _see(listed: BugList, bug: Bug, change: Change) -> bool:
     """Whether a test of the bug fails with the change; says so."""
     with tempfile.TemporaryDirectory(prefix="dglop-bugs-") as name:
         folder = Path(name)
         _copy(folder)
         apply(change, folder / "src" / "dglop")
-        code, output = _run(folder, f"bug_{bug.number:02}_", _SECONDS)
+        code, output = _run(folder, listed.tests, f"{listed.word}_{bug.number:02}_", _SECONDS)
     failed = _FAILED.search(output)
     if code != 1 or failed is None:
         print(f"  {bug.number:>2}  NOT SEEN: {change.says}\n{output[-1500:]}", flush=True)
@@ -52,22 +52,31 @@ def _see(bug: Bug, change: Change) -> bool:
     return True
 
 
+def _try(listed: BugList, numbers: list[int]) -> bool:
+    """Whether each change to one of the numbers, or to all, was seen."""
+    bugs = [bug for bug in read_bugs(listed) if not numbers or bug.number in numbers]
+    chosen = " or ".join(f"{listed.word}_{bug.number:02}_" for bug in bugs)
+    code, output = _run(ROOT, listed.tests, chosen, 120)
+    if code:
+        print(f"the tests fail without any change:\n{output[-3000:]}")
+        return False
+    seen = [_see(listed, bug, change) for bug in bugs for change in bug.changes]
+    print(f"{listed.page}: {sum(seen)} of {len(seen)} changes were seen by a test of their number")
+    return all(seen)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make bugs", description=__doc__)
     parser.add_argument("numbers", nargs="*", type=int, help="only these; all by default")
-    parser.add_argument("--page", action="store_true", help="only write docs/bugs.md")
+    parser.add_argument("--list", choices=list(LISTS), help="only of this list; of both by default")
+    parser.add_argument("--page", action="store_true", help="only write the pages in docs/")
     arguments = parser.parse_args()
-    bugs = [bug for bug in read_bugs() if not arguments.numbers or bug.number in arguments.numbers]
-    if not arguments.page:
-        code, output = _run(ROOT, " or ".join(f"bug_{bug.number:02}_" for bug in bugs), 120)
-        if code:
-            print(f"the tests fail without any change:\n{output[-3000:]}")
+    for name, listed in LISTS.items():
+        if arguments.list not in (None, name):
+            continue
+        if not arguments.page and not _try(listed, arguments.numbers):
             return 1
-        seen = [_see(bug, change) for bug in bugs for change in bug.changes]
-        print(f"{sum(seen)} of {len(seen)} changes were seen by a test of their bug")
-        if not all(seen):
-            return 1
-    (ROOT / "docs" / "bugs.md").write_text(page(read_bugs()))
+        (ROOT / listed.page).write_text(page(listed, read_bugs(listed)))
     return 0
 
 

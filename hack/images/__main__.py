@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m hack.images build [operator] [dgl]`."""
+"""`python -m hack.images build [operator] [dgl] [openmpi]`."""
 
 from __future__ import annotations
 

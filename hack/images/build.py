@@ -96,7 +96,7 @@ def _build(recipe: Recipe, key: str, folder: Path, engine: Engine, step: Step) -
     log = folder.with_suffix(".log")
     tag = f"{recipe.repository}:{key}"
     base = engine.base(recipe, step.note)
-    step.note(f"{recipe.name}: wheels")
+    step.note(f"{recipe.name}: {'wheels' if recipe.wheels else 'files'}")
     arguments = make_context(recipe, folder, find_uv(folder.parent), log)
     step.note(f"{recipe.name}: layers")
     engine.build(folder / "context" / recipe.name, tag, {**arguments, **({"BASE": base} if base else {})})

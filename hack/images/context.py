@@ -49,13 +49,17 @@ def make_context(recipe: Recipe, folder: Path, uv: str, log: Path) -> dict[str, 
     shutil.rmtree(context, ignore_errors=True)
     context.mkdir(parents=True)
     shutil.copy2(recipe.folder / "Containerfile", context)
-    wheels, key = fetch_wheels(uv, _requirements(recipe, uv), folder / "wheels", log)
-    shutil.copytree(wheels, context / "wheels", copy_function=_link)
-    fill = _operator if recipe.name == "operator" else _dgl
-    return {"WHEELS": key, **fill(recipe, context, uv, log)}
+    arguments = {}
+    if recipe.wheels:
+        wheels, key = fetch_wheels(uv, _requirements(recipe, uv), folder / "wheels", log)
+        shutil.copytree(wheels, context / "wheels", copy_function=_link)
+        arguments["WHEELS"] = key
+    if recipe.name == "operator":
+        return {**arguments, **_operator(context, uv, log)}
+    return {**arguments, **_debian(recipe, context)}
 
 
-def _operator(_recipe: Recipe, context: Path, uv: str, log: Path) -> dict[str, str]:
+def _operator(context: Path, uv: str, log: Path) -> dict[str, str]:
     project = context / "project"
     project.mkdir()
     project_wheel(uv, project, log)
@@ -63,12 +67,13 @@ def _operator(_recipe: Recipe, context: Path, uv: str, log: Path) -> dict[str, s
     return {"PROJECT": digest_files(context, [project])}
 
 
-def _dgl(recipe: Recipe, context: Path, _uv: str, _log: Path) -> dict[str, str]:
+def _debian(recipe: Recipe, context: Path) -> dict[str, str]:
+    """What Debian gives, and the sample programs."""
     debian = context / "debian"
     debian.mkdir()
-    for name in ("debian.sh", "packages.txt"):
+    for name in ("packages.txt", *(["debian.sh"] if recipe.script else [])):
         shutil.copy2(recipe.folder / name, debian)
-    sample = Path("examples") / "graphsage"
-    shutil.copytree(ROOT / sample, context / sample, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    for sample in (Path(each) for each in recipe.sources if each.startswith("examples/")):
+        shutil.copytree(ROOT / sample, context / sample, ignore=shutil.ignore_patterns(*LEFT_OUT))
     _open_to_all(context / "examples")
     return {"PACKAGES": digest_files(context, [debian])}

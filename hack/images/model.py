@@ -48,6 +48,8 @@ class Recipe:
     """Bytes it may have unpacked and compressed."""
     minutes: int = 2
     """That a first build takes on two cores, for what is said before it."""
+    wheels: bool = True
+    """Whether Python packages from an index go in."""
     script: bool = False
     """Whether its folder has a debian.sh whose `slim` runs in the Debian root."""
 
@@ -67,6 +69,7 @@ RECIPES = (
         sources=("images/pip.txt", "uv.lock", "pyproject.toml", "src/dglop", "hack/zipapp.py"),
         limits=(450_000_000, 150_000_000),
     ),
+    Recipe(name="openmpi", sources=("examples/mpi",), wheels=False),
 )
 
 

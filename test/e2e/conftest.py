@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hack import images
 from hack import stack as hack_stack
+from hack.cluster import choose_provider
 from hack.cluster.report import choose_report
+from hack.overlay import overlay_with
 from test.e2e.executioner import Executioner
 from test.e2e.jobs import Jobs
+from test.e2e.kinds import KindJobs
 from test.e2e.kubectl import Kubectl
 
 if TYPE_CHECKING:
@@ -50,7 +55,9 @@ def namespace(kubectl: Kubectl, request: pytest.FixtureRequest) -> Iterator[str]
     yield name
     report = request.node.stash.get(REPORT, None)
     if report is not None and report.failed:
-        for what in (["dgljobs,pods,services,events", "-o", "wide"], ["dgljobs", "-o", "yaml"]):
+        served = kubectl.out("api-resources", "--api-group=kubeflow.org", "-o", "name").split()
+        kinds = ",".join(served)
+        for what in ([f"{kinds},pods,services,events", "-o", "wide"], [kinds, "-o", "yaml"]):
             sys.stdout.write(kubectl.run("get", *what, "-n", name, check=False).stdout)
     kubectl.run("delete", "namespace", name, "--wait=false")
 
@@ -61,6 +68,36 @@ def executioner(kubectl: Kubectl, stack: Stack) -> Iterator[Executioner]:
     made.start()
     yield made
     made.stop()
+
+
+@pytest.fixture(scope="module")
+def all_kinds(stack: Stack, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The shipped operator runs all kinds, by their components; afterwards it is as it was."""
+    overlay = overlay_with(tmp_path_factory.mktemp("kinds"), "pytorchjob", "mpijob")
+    hack_stack.install(stack, str(overlay))
+    yield
+    shipped = {_identity(each) for each in hack_stack.render(stack)}
+    more = [each for each in hack_stack.render(stack, str(overlay)) if _identity(each) not in shipped]
+    hack_stack.install(stack)
+    text = "\n---\n".join(json.dumps(each) for each in more)
+    kubectl.run("delete", "--ignore-not-found", "-f", "-", stdin=text)
+
+
+def _identity(document: dict[str, Any]) -> tuple[str, str]:
+    return document["kind"], document["metadata"]["name"]
+
+
+@pytest.fixture(scope="session")
+def mpi_image(stack: Stack) -> str:
+    """The image with Open MPI and sshd, built where it is not, and known to the cluster."""
+    [built] = images.build_images(choose_report(), ["openmpi"])
+    return choose_provider().load(built.archive)
+
+
+@pytest.fixture
+def kind_jobs(kubectl: Kubectl, stack: Stack, mpi_image: str, namespace: str) -> KindJobs:
+    images_here = {"dglop.local/dgl:dev": stack.dgl_image, "dglop.local/openmpi:dev": mpi_image}
+    return KindJobs(kubectl, namespace, images_here)
 
 
 @pytest.fixture

@@ -19,6 +19,8 @@ from dglop.runtime.client import Client, ClientConfig
 from dglop.testing import EnvtestCluster
 from dglop.testing.envtest import Envtest, EnvtestAssets
 from dglop.testing.plugin import manager
+from test.envtest.audit import AuditLog
+from test.envtest.underrights import STRICT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -80,6 +82,19 @@ def server() -> Iterator[Envtest]:
             yield envtest
         finally:
             runner.run(envtest.__aexit__(None, None, None))
+
+
+@pytest.fixture
+def audit(tmp_path: Path) -> AuditLog:
+    return AuditLog(tmp_path)
+
+
+@pytest_asyncio.fixture
+async def strict(server: Envtest, audit: AuditLog) -> AsyncIterator[Envtest]:
+    """A server of the test's own, which takes down what it was asked for."""
+    async with Envtest(assets=server.assets, extra_args=(*STRICT, *audit.flags)) as running:
+        await install_crds(running)
+        yield running
 
 
 @pytest_asyncio.fixture

@@ -45,9 +45,14 @@ class Kubelet:
 
     async def _run(self) -> None:
         while True:
-            for pod in await self._client.list(_POD, self._namespace, labels=LABEL_JOB_NAME):
-                await self._tell(pod)
+            await self.look()
             await asyncio.sleep(0.1)
+
+    async def look(self) -> None:
+        """Say of each pod once how it is; what has ended stays as it is."""
+        for pod in await self._client.list(_POD, self._namespace, labels=LABEL_JOB_NAME):
+            if pod["status"].get("phase") not in ("Succeeded", "Failed"):
+                await self._tell(pod)
 
     async def _tell(self, pod: dict[str, Any]) -> None:
         wanted = self._status(pod)

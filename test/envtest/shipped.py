@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shipped operator with one of its components, under the rights that these give it and no others."""
+"""The shipped operator with some of its components, under the rights that these give it and no others."""
 
 from __future__ import annotations
 
@@ -30,10 +30,16 @@ _RIGHTS = {"Namespace", "ServiceAccount", "Role", "RoleBinding", "ClusterRole", 
 OVERLAYS = ("default", "namespaced")
 
 
-def _manifests(component: str, folder: Path, overlay: str, namespace: str) -> list[dict[str, Any]]:
-    """Those of the overlay with the component; config/namespaced is put into *namespace*."""
+def _components(component: str, kind: str, overlay: str) -> list[str]:
+    """In the order in which the overlay names them."""
+    is_namespaced = overlay == "namespaced"
+    kinds = [kind.lower() + ("-namespaced" if is_namespaced else "")] if kind else []
+    return [*kinds, component, *(["in-one-namespace"] if is_namespaced else [])]
+
+
+def _manifests(components: list[str], folder: Path, overlay: str, namespace: str) -> list[dict[str, Any]]:
+    """Those of the overlay with the components; config/namespaced is put into *namespace*."""
     kubectl = Path(os.environ["KUBEBUILDER_ASSETS"]) / "kubectl"
-    components = (component, "in-one-namespace") if overlay == "namespaced" else (component,)
     command = [str(kubectl), "kustomize", str(overlay_with(folder, *components, overlay=overlay))]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     text = done.stdout.replace("dglop-jobs", namespace)
@@ -41,10 +47,10 @@ def _manifests(component: str, folder: Path, overlay: str, namespace: str) -> li
 
 
 def _flags(manifests: list[dict[str, Any]]) -> list[str]:
-    """The flags that the component adds to the Deployment's."""
+    """The flags that the components add to the Deployment's."""
     deployment = next(each for each in manifests if each["kind"] == "Deployment")
     container = deployment["spec"]["template"]["spec"]["containers"][0]
-    return [str(each) for each in container["args"] if each.startswith(("--kueue", "--gang"))]
+    return [str(each) for each in container["args"] if each.startswith(("--kinds", "--kueue", "--gang"))]
 
 
 @contextlib.asynccontextmanager
@@ -56,9 +62,10 @@ async def operator_with(
     *,
     namespace: str,
     overlay: str = "default",
+    kind: str = "",
 ) -> AsyncIterator[list[str]]:
-    """It looks after *namespace* inside the block; gives its flags."""
-    manifests = _manifests(component, folder, overlay, namespace)
+    """It looks after *namespace* inside the block, after jobs of *kind* too; gives its flags."""
+    manifests = _manifests(_components(component, kind, overlay), folder, overlay, namespace)
     for manifest in manifests:
         if manifest["kind"] in _RIGHTS:
             await client.apply(manifest)
@@ -66,7 +73,7 @@ async def operator_with(
     path = f"/api/v1/namespaces/{account['namespace']}/serviceaccounts/{account['name']}/token"
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
     answer = json.loads(await client.raw("POST", path, body=json.dumps(body).encode()))
-    kubeconfig = server.kubeconfig_for(answer["status"]["token"], f"{component}-{overlay}")
+    kubeconfig = server.kubeconfig_for(answer["status"]["token"], f"{component}{kind}-{overlay}")
     flags = _flags(manifests)
     command = [sys.executable, "-m", "dglop", "operator", f"--kubeconfig={kubeconfig}", *flags]
     command += [f"--namespace={namespace}", f"--leader-election-namespace={account['namespace']}"]

@@ -18,7 +18,7 @@ usage: dglop <command> [options]
 
 commands:
   operator    run the operator (dglop operator --help lists its options)
-  crd         print the CustomResourceDefinitions: dglop crd | kubectl apply -f -
+  crd         print the CustomResourceDefinitions: dglop crd --kinds DGLJob,MPIJob | kubectl apply -f -
   manifests   print what an operator of your own needs in a cluster (dglop manifests --help)
   version     print the version
 """

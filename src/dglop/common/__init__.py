@@ -10,6 +10,8 @@ from dglop.common.observed import Observed
 from dglop.common.plan import plan
 from dglop.common.reconciler import JobReconciler
 from dglop.common.replica import Replica
+from dglop.common.services import replica_services
+from dglop.common.state import StatedJobStatus
 from dglop.common.types import (
     CleanPodPolicy,
     JobSpec,
@@ -44,9 +46,11 @@ __all__ = (
     "RestartScope",
     "RunPolicy",
     "SchedulingPolicy",
+    "StatedJobStatus",
     "StatusExtra",
     "default_env",
     "main_of",
     "plan",
+    "replica_services",
     "set_env",
 )

@@ -108,7 +108,7 @@ class Plan:
     `objects` are manifests that must exist before the pods; they carry the owner reference already. Under
     `recheck` those that were made before are asked for again: a pod has waited for long.
     `requeue_after` is the time until the plan would be another without any event; zero means at once,
-    after the status was written.
+    after the status was written. `warning` is for the operator's log: nobody but its owner can mend it.
     """
 
     status: JobStatus
@@ -124,3 +124,4 @@ class Plan:
     events: tuple[JobEvent, ...] = ()
     counters: tuple[Counter, ...] = ()
     requeue_after: timedelta | None = None
+    warning: str = ""

@@ -10,6 +10,7 @@ from dglop.common.actions import DeletePod, DeleteService
 from dglop.common.names import pod_name
 from dglop.common.reasons import Reason
 from dglop.common.types import CleanPodPolicy
+from dglop.runtime.api.times import format_time
 
 if TYPE_CHECKING:
     from dglop.common.draft import Draft
@@ -82,7 +83,12 @@ def _expire(draft: Draft) -> None:
         )  # a person took it away: count from now, do not fail for ever
     if ttl is None:
         return
-    left = draft.status.completion_time + timedelta(seconds=ttl) - draft.now
+    ended = draft.status.completion_time
+    if ended > draft.now:
+        draft.warning = (
+            f"completionTime {format_time(ended)} lies in the future: clocks differ, or it was edited"
+        )
+    left = ended + timedelta(seconds=ttl) - draft.now
     if left <= timedelta(0):
         draft.delete_job = True
     else:

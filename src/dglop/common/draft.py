@@ -103,6 +103,7 @@ class Draft:
     events: list[JobEvent] = field(default_factory=list)
     counters: list[Counter] = field(default_factory=list)
     requeue_after: timedelta | None = None
+    warning: str = ""
     is_undecided: bool = False
     """A failure is seen, but what follows from it waits for the cache: nothing is made until then."""
     held: set[str] = field(default_factory=set)
@@ -197,6 +198,7 @@ class Draft:
             events=tuple(self.events),
             counters=tuple(self.counters),
             requeue_after=self.requeue_after,
+            warning=self.warning,
         )
 
 

@@ -174,14 +174,18 @@ def _restart(
 
 
 def _renew_replicas(draft: Draft, found: list[tuple[Role, Failure]]) -> None:
-    """Without a gang only the failed replicas are made anew; their kubelet's restarts go with their pods."""
+    """Without a gang only the failed replicas are made anew; their kubelet's restarts go with their pods.
+
+    What these had is what was counted and no other pod has: an evicted pod no longer says it, nor does one
+    that is gone.
+    """
     note_created(draft)
+    status = draft.status
     for role, failure in found:
-        gone = next((pod for pod in draft.current(role) if pod.index == failure.index), None)
-        draft.status.restarts += gone.restarts if gone else 0
         role.created.discard(failure.index)
-    draft.status.attempt += 1
-    draft.status.attempt_start_time = draft.now
+    status.attempt += 1
+    status.attempt_start_time = draft.now
+    status.restarts = max(status.restarts, status.restart_count - draft.live_restarts())
 
 
 def _check_limits(draft: Draft) -> bool:

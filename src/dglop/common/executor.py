@@ -13,7 +13,6 @@ from dglop.common.ignored import ignored_field
 from dglop.common.reasons import Reason
 from dglop.common.report import Report
 from dglop.common.watching import GROUPS, SERVICES
-from dglop.common.writes import Writes
 from dglop.errors import (
     AlreadyExistsError,
     ApiConnectionError,
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
     )
     from dglop.common.memory import JobMemory
     from dglop.common.watching import ExpectationKey
+    from dglop.common.writes import Writes
     from dglop.runtime.context import Context
-    from dglop.runtime.expectations import Expectations
 
 __all__ = ("Executor",)
 
@@ -53,15 +52,12 @@ class Executor:
     Raises ApiError where neither the job nor its children are at fault, as when no answer comes.
     """
 
-    def __init__(
-        self, ctx: Context, job: Any, expectations: Expectations[ExpectationKey], memory: JobMemory
-    ) -> None:
+    def __init__(self, ctx: Context, job: Any, writes: Writes, memory: JobMemory) -> None:
         self._client = ctx.client
         self._ctx = ctx
         self._job = job
-        self._expectations = expectations
         self._memory = memory
-        self._writes = Writes(ctx.client, job.namespace, expectations)
+        self._writes = writes
         self.report: Report = Report()
 
     async def delete(self, plan: Plan) -> None:
@@ -102,8 +98,8 @@ class Executor:
         body = {"metadata": metadata, "spec": group.manifest["spec"]}
         try:
             await self._client.patch(group.resource, group.name, self._job.namespace, body)
-        except (NotFoundError, ConflictError):
-            return  # gone, or made anew: the cache will show it
+        except (NotFoundError, ConflictError) as error:
+            self._writes.contest(error)
         except (InvalidError, BadRequestError) as error:
             # What runs need not end because its group stays as it is.
             self.report.deny(
@@ -147,9 +143,12 @@ class Executor:
             await self._writes.create(key, manifest)
         except ApiError as error:
             await self._judge(error, manifest)
+        else:
+            self.report.services_created += 1
 
     def _is_expected(self, key: ExpectationKey, name: str) -> bool:
-        return not self._expectations.satisfied(key) and name in self._expectations.pending(key)[0]
+        expectations = self._writes.expectations
+        return not expectations.satisfied(key) and name in expectations.pending(key)[0]
 
     async def _create_object(self, manifest: dict[str, Any]) -> None:
         key = kind, name = manifest["kind"], manifest["metadata"]["name"]
@@ -176,6 +175,7 @@ class Executor:
                 raise error
             case _:
                 self._deny(error, manifest, what)
+        self.report.lacks(manifest["kind"])
         return False
 
     def _deny(self, error: ApiError, manifest: dict[str, Any], what: str) -> None:
@@ -232,8 +232,8 @@ class Executor:
     async def _delete_service(self, doomed: DeleteService) -> None:
         try:
             await self._client.delete(SERVICE, doomed.name, self._job.namespace, uid=doomed.uid)
-        except (NotFoundError, ConflictError):
-            return
+        except (NotFoundError, ConflictError) as error:
+            self._writes.contest(error)
 
 
 async def _together(work: Callable[[Any], Awaitable[None]], items: Iterable[Any]) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from dglop.common.gang.group import Group
 from dglop.common.replica import JobT, Replica
+from dglop.common.state import StatedJobStatus, state_of
 from dglop.common.types import CleanPodPolicy, ReplicaSpec, RestartPolicy
 
 if TYPE_CHECKING:
@@ -168,6 +169,8 @@ class JobKind(ABC, Generic[JobT]):
         """Change the kind's own part of `job.status` in place, after the base has changed its part.
 
         Called in every plan: also when the job is suspended, restarting or over. A deadline of the kind's
-        own, or a phase that lags behind, is asked for by `lagging`.
+        own, or a phase that lags behind, is asked for by `lagging`. A StatedJobStatus gets its state.
         """
+        if isinstance(job.status, StatedJobStatus):
+            job.status.state = state_of(job.status)
         return None

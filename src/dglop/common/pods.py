@@ -16,8 +16,9 @@ from dglop.runtime.api.rawpod import RawPod
 
 if TYPE_CHECKING:
     from dglop.common.draft import Draft, Role
+    from dglop.common.kind import JobKind
 
-__all__ = ("extra_objects", "pod_manifest", "pod_restart_policy", "services")
+__all__ = ("extra_objects", "main_container", "pod_manifest", "pod_restart_policy", "services")
 
 
 def pod_restart_policy(policy: RestartPolicy, scope: RestartScope) -> str:
@@ -38,7 +39,7 @@ def pod_manifest(draft: Draft, role: Role, index: int) -> dict[str, Any]:
     """
     job, kind = draft.job, draft.kind
     pod = RawPod(role.spec.template).normalised()  # a deep copy
-    main = _main_container(draft, role, pod)
+    main = main_container(kind, job, role.name, pod)
     replica = Replica(
         job=job,
         role=role.name,
@@ -99,8 +100,9 @@ def _mark(draft: Draft, role: Role, pod: RawPod) -> None:
         gang.scheduler.mark(pod, group.name(draft.job.name), role.name)
 
 
-def _main_container(draft: Draft, role: Role, pod: RawPod) -> str:
-    named = draft.kind.main_container(draft.job, role.name, pod)
+def main_container(kind: JobKind[Any], job: Any, role: str, pod: RawPod) -> str:
+    """The container that decides; "" where the template has none."""
+    named = kind.main_container(job, role, pod)
     if named is None:
         named = pod.annotations.get(DEFAULT_CONTAINER_ANNOTATION) or ""
     names = [each.name for each in pod.containers]

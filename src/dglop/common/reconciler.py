@@ -14,7 +14,7 @@ from dglop.common.gang.shell import GangShell
 from dglop.common.kind import JobKind
 from dglop.common.kueue.shell import QueueShell
 from dglop.common.memory import Memories
-from dglop.common.metrics import JobMetrics
+from dglop.common.metrics import FailedPods, JobMetrics
 from dglop.common.observed import Observed
 from dglop.common.pacing import CountsPace
 from dglop.common.plan import fail_plan, plan
@@ -23,6 +23,7 @@ from dglop.common.replica import JobT
 from dglop.common.unreadable import fail_unreadable
 from dglop.common.views import PodView, ServiceView
 from dglop.common.watching import GROUPS, WORKLOADS, ChildWatcher, ExpectationKey, unsettled_roles, wait_of
+from dglop.common.writes import Writes
 from dglop.errors import ConfigError, ConflictError, NotFoundError, SchemaError
 from dglop.runtime.expectations import Expectations
 from dglop.runtime.reconcile import Request, Result
@@ -43,6 +44,7 @@ __all__ = ("JobReconciler",)
 # The write of the status brings the job back by itself; this is for a plan that wrote nothing.
 _AT_ONCE: Final = timedelta(milliseconds=1)
 _BLOCKED: Final = timedelta(seconds=5)
+_CONTESTED: Final = timedelta(seconds=1)
 
 
 class JobReconciler(Generic[JobT]):
@@ -83,6 +85,7 @@ class JobReconciler(Generic[JobT]):
         controller.own(Owned(SERVICE, labels=LABEL_JOB_NAME))
         watcher = ChildWatcher(self._expectations)
         controller.observe(POD, watcher)
+        controller.observe(POD, FailedPods(self._metrics))
         controller.observe(SERVICE, watcher)
         if self._gang:
             self._gang.setup(controller, watcher)
@@ -105,18 +108,20 @@ class JobReconciler(Generic[JobT]):
 
     async def __call__(self, job: JobT, ctx: Context) -> Result | None:
         memory = self._memories.of(ctx.request, job.uid)
+        if self._metrics:
+            self._metrics.seen(job.namespace)
         roles = self._roles(job)
         observed = await self._observe(job, ctx, roles)
-        queued = (
-            await self._queue.tend(job, observed, ctx, self._known_expectations()) if self._queue else None
-        )
+        writes = Writes(ctx.client, job.namespace, self._known_expectations())
+        queued = await self._queue.tend(job, observed, ctx, writes) if self._queue else None
         if queued:
             observed = replace(observed, admission=queued.admission)
         made = plan(job, observed, ctx.now(), self.kind)
         if made.delete_job:
-            await self._delete_job(job, ctx)
-            return None
-        report = await self._carry_out(job, made, memory, ctx)
+            return await self._delete_job(job, ctx)
+        if made.warning and ctx.log:
+            ctx.log.warning(made.warning)
+        report = await self._carry_out(job, made, memory, ctx, writes)
         if report.refused:
             made = fail_plan(job, observed, ctx.now(), self.kind, report.refused)
         self._show_trouble(job, made, memory, ctx)
@@ -127,7 +132,10 @@ class JobReconciler(Generic[JobT]):
         if not held and made.status != job.status:
             ctx.on_written(lambda: self._pace.wrote(job.uid, self._monotonic()))
             job.status = made.status
-        turn = self._next(job, made, memory, roles, held)
+        waits = [timedelta(seconds=held)] if held else []
+        if writes.contested:
+            waits.append(_CONTESTED)
+        turn = self._next(job, made, memory, roles, waits)
         return _sooner(turn, _BLOCKED) if queued and queued.again else turn
 
     def _roles(self, job: JobT) -> list[str]:
@@ -145,8 +153,10 @@ class JobReconciler(Generic[JobT]):
             gang=await self._gang.observe(job, ctx, self.kind, known) if self._gang else None,
         )
 
-    async def _carry_out(self, job: JobT, made: Plan, memory: JobMemory, ctx: Context) -> Report:
-        executor = Executor(ctx, job, self._known_expectations(), memory)
+    async def _carry_out(
+        self, job: JobT, made: Plan, memory: JobMemory, ctx: Context, writes: Writes
+    ) -> Report:
+        executor = Executor(ctx, job, writes, memory)
         await executor.delete(made)
         if made.recheck:
             memory.recheck(self._monotonic())
@@ -196,11 +206,7 @@ class JobReconciler(Generic[JobT]):
         metrics = self._metrics
         if metrics is None:
             return
-        refused = report.refused or (report.denied and report.denied_as is Reason.FAILED_CREATE_POD)
-        metrics.pods(
-            job.namespace, created=report.created, deleted=report.deleted, refused=int(bool(refused))
-        )
-        metrics.pod_groups(job.namespace, created=report.groups_created, deleted=report.groups_deleted)
+        metrics.children(report, job.namespace)
         # A status write that conflicts is planned again, and must not be counted twice.
         ctx.on_written(lambda: metrics.jobs(made.counters, job.namespace))
 
@@ -216,8 +222,9 @@ class JobReconciler(Generic[JobT]):
             # Not at once: where the status cannot be written, the events are not sent either.
             ctx.on_written(memory.ignored.told)
 
-    def _next(self, job: JobT, made: Plan, memory: JobMemory, roles: list[str], held: float) -> Result | None:
-        waits = [timedelta(seconds=held)] if held else []
+    def _next(
+        self, job: JobT, made: Plan, memory: JobMemory, roles: list[str], waits: list[timedelta]
+    ) -> Result | None:
         if made.requeue_after is not None:
             waits.append(max(made.requeue_after, _AT_ONCE))
         backoff = memory.backoff.left(self._monotonic())
@@ -238,13 +245,16 @@ class JobReconciler(Generic[JobT]):
                 ctx.event(job, event.reason, event.note, type=event.type, action="Queue", now=True)
         memory.queue_events = events
 
-    async def _delete_job(self, job: JobT, ctx: Context) -> None:
+    async def _delete_job(self, job: JobT, ctx: Context) -> Result | None:
         try:
             await ctx.client.delete(
                 type(job).resource, job.name, job.namespace, uid=job.uid, propagation="Background"
             )
-        except (NotFoundError, ConflictError):
-            return  # gone already, or made anew
+        except NotFoundError:
+            return None
+        except ConflictError:
+            return Result(requeue_after=_CONTESTED)  # made anew, or changed just then
+        return None
 
     def _known_expectations(self) -> Expectations[ExpectationKey]:
         if self._expectations is None:

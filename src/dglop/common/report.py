@@ -18,6 +18,8 @@ class Report:
     Attributes
     ----------
         created, deleted: how many pods were.
+        pods_failed: how many pods the server did not take.
+        services_created, services_failed: how many Services were, and how many it did not take.
         groups_created, groups_deleted: how many PodGroups were.
         refused: the server's words about a child that it will never take.
         denied: the server's words about a child that it does not take now, as beyond a quota.
@@ -29,6 +31,9 @@ class Report:
 
     created: int = 0
     deleted: int = 0
+    pods_failed: int = 0
+    services_created: int = 0
+    services_failed: int = 0
     groups_created: int = 0
     groups_deleted: int = 0
     refused: str = ""
@@ -42,6 +47,11 @@ class Report:
     def is_stopped(self) -> bool:
         """Whether going on to create is of no use."""
         return bool(self.refused or self.denied)
+
+    def lacks(self, kind: str) -> None:
+        """Count a child of this kind that the server did not take."""
+        self.pods_failed += kind == "Pod"
+        self.services_failed += kind == "Service"
 
     def deny(self, reason: Reason, note: str) -> None:
         """Say that the server does not take a child now."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dglop.common.constants import MAX_MESSAGE
 from dglop.common.reasons import ConditionType, Reason
-from dglop.errors import NotFoundError
+from dglop.errors import InvalidError, NotFoundError
 from dglop.runtime.api.times import format_time
 
 if TYPE_CHECKING:
@@ -54,7 +54,10 @@ def _manager(wire: dict[str, Any]) -> Any:
 
 
 async def fail_unreadable(cached: Cached, error: SchemaError, ctx: Context, *, managed_by: str) -> None:
-    """Write the end of the job by a patch, since it has no typed form; its pods are left as they are."""
+    """Write the end of the job by a patch, since it has no typed form; its pods are left as they are.
+
+    A job of which the server takes no status either is told in an event alone, and left until it changes.
+    """
     patch = failed_status(cached.to_dict(), str(error), ctx.now(), managed_by=managed_by)
     if patch is None:
         return
@@ -63,4 +66,7 @@ async def fail_unreadable(cached: Cached, error: SchemaError, ctx: Context, *, m
         await ctx.client.patch(cached.resource, cached.name, cached.namespace, body, subresource="status")
     except NotFoundError:
         return
+    except InvalidError as refused:
+        if ctx.log:
+            ctx.log.warning("The end of a job that cannot be read was refused", error=str(refused))
     ctx.event(cached, Reason.INVALID_SPEC, str(error), type="Warning", now=True)

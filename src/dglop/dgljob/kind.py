@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from dglop.common.gang.group import Group
 from dglop.common.kind import Gate, JobKind, RestartScope, StatusExtra
+from dglop.common.templates import shape_problems
 from dglop.common.types import CleanPodPolicy, ReplicaSpec, RestartPolicy
 from dglop.dgljob import partition
 from dglop.dgljob.api import DGLJob
@@ -20,7 +21,6 @@ from dglop.dgljob.progressing import progress
 from dglop.dgljob.reasons import Reason
 from dglop.dgljob.shape import Shape
 from dglop.dgljob.spec import MANAGED_BY
-from dglop.dgljob.templates import shape_problems
 from dglop.dgljob.validation import problems
 from dglop.errors import SchemaError
 

@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import secrets
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from dglop.common.gang import gang_scheduler
-from dglop.common.reconciler import JobReconciler
+from dglop.common.adding import add_jobs
 from dglop.dgljob.api import DGLJob
 from dglop.dgljob.features import ServerFeatures
 from dglop.dgljob.key import OperatorTokens
@@ -22,28 +20,32 @@ from dglop.runtime.serving import HTTPServer
 if TYPE_CHECKING:
     from dglop.dgljob.settings import OperatorSettings
 
-__all__ = ("make_operator",)
+__all__ = ("add_dgljobs", "make_manager", "make_operator")
 
 NAME = "dglop"
 _KEY_BYTES = 32
-_RECONCILE_SECONDS = 120
+
+
+def make_manager(settings: OperatorSettings) -> Manager:
+    """A Manager under the operator's name that runs nothing yet."""
+    return Manager(settings, name=NAME)
 
 
 def make_operator(settings: OperatorSettings) -> Manager:
     """A Manager that runs DGLJobs; it does no I/O before it is started."""
-    manager = Manager(settings, name=NAME)
+    manager = make_manager(settings)
+    add_dgljobs(manager, settings)
+    return manager
+
+
+def add_dgljobs(manager: Manager, settings: OperatorSettings) -> None:
+    """Have the Manager run DGLJobs and take their progress."""
     tokens = OperatorTokens(settings.leader_election_namespace, lambda: secrets.token_bytes(_KEY_BYTES))
     manager.on_start(tokens.load)
     features = ServerFeatures()
     manager.on_start(features.load)
     options = KindOptions(tokens, settings.delivery_image, settings.progress_url, features)
-    gang = gang_scheduler(settings.gang_scheduler, settings.gang_scheduler_name)
-    manager.controller(
-        DGLJob,
-        JobReconciler(DGLJobKind(options), gang=gang, kueue=settings.kueue),
-        concurrency=settings.concurrency,
-        reconcile_timeout=timedelta(seconds=_RECONCILE_SECONDS),
-    )
+    add_jobs(manager, DGLJob, DGLJobKind(options), settings)
     if settings.progress_url:
         server = ProgressServer(CachedJobs(manager), tokens, clock=manager.clock, log=manager.log)
         manager.add(server, needs_leader=False)
@@ -51,4 +53,3 @@ def make_operator(settings: OperatorSettings) -> Manager:
             HTTPServer(settings.progress_bind, server.routes(), name="progress", log=manager.log),
             needs_leader=False,
         )
-    return manager

@@ -6,14 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from dglop.common.delivery import DEFAULT_IMAGE
 from dglop.dgljob.features import ServerFeatures
 
 if TYPE_CHECKING:
     from dglop.dgljob.tokens import TokenSource
 
 __all__ = ("KindOptions",)
-
-DEFAULT_IMAGE = "dglop.local/operator:dev"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from dglop.common.templates import own_name_problems, shape_problems
 from dglop.dgljob.enums import Role
 from dglop.dgljob.pods.main import main_name
 from dglop.dgljob.pods.names import (
     OUTPUT_DIR,
     OWN_CONTAINERS,
-    OWN_VOLUME_PREFIX,
     RESERVED_PATHS,
     SHM_DIR,
     ZIPAPP,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dglop.dgljob.shape import Shape
     from dglop.runtime.api import RawContainer
 
-__all__ = ("shape_problems", "template_problems")
+__all__ = ("template_problems",)
 
 _VERBS = {Role.WORKER: "worker", Role.PARTITIONER: "partition"}
 
@@ -53,49 +53,6 @@ def _builtin(job: DGLJob) -> Iterator[str]:
         )
 
 
-def shape_problems(template: dict[str, Any], where: str) -> Iterator[str]:
-    """What is no object or no list where it must be one."""
-    spec = template.get("spec")
-    if not isinstance(spec, dict):
-        yield f"{where}.spec must be an object with containers"
-        return
-    metadata = template.get("metadata")
-    if metadata is not None and not isinstance(metadata, dict):
-        yield f"{where}.metadata must be an object"
-        return
-    for key in ("labels", "annotations"):
-        if not isinstance((metadata or {}).get(key) or {}, dict):
-            yield f"{where}.metadata.{key} must be an object"
-    for key in ("containers", "initContainers", "volumes"):
-        yield from _objects(spec.get(key), f"{where}.spec.{key}")
-    for key in ("containers", "initContainers"):
-        found = spec.get(key)
-        for index, each in enumerate(found if isinstance(found, list) else ()):
-            if isinstance(each, dict):
-                yield from _container_shapes(each, f"{where}.spec.{key}[{index}]")
-
-
-def _container_shapes(container: dict[str, Any], where: str) -> Iterator[str]:
-    for key in ("env", "envFrom", "ports", "volumeMounts"):
-        yield from _objects(container.get(key), f"{where}.{key}")
-    for key in ("command", "args"):
-        listed = container.get(key) or []
-        if not isinstance(listed, list) or any(isinstance(each, dict | list) for each in listed):
-            yield f"{where}.{key} must be a list of strings"
-    resources = container.get("resources") or {}
-    if not isinstance(resources, dict):
-        yield f"{where}.resources must be an object"
-    elif any(not isinstance(resources.get(key) or {}, dict) for key in ("limits", "requests")):
-        yield f"{where}.resources.limits and requests must be objects"
-
-
-def _objects(found: Any, where: str) -> Iterator[str]:
-    if found is None:
-        return
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        yield f"{where} must be a list of objects"
-
-
 def _contents(job: DGLJob, shape: Shape, role: Role, pod: RawPod, where: str) -> Iterator[str]:
     names = [each.name for each in pod.containers]
     main = main_name(job.spec.main_container, pod)
@@ -110,7 +67,7 @@ def _contents(job: DGLJob, shape: Shape, role: Role, pod: RawPod, where: str) ->
         yield f"{where}: container {main!r} states no image"
     if role in _VERBS and not container.command:
         yield _no_command(where, main, job.spec.python, _VERBS[role])
-    yield from _own_names(pod, where)
+    yield from own_name_problems(pod, where, OWN_CONTAINERS)
     yield from _paths(job, shape, role, container, where)
     yield from _memory(job, container, where)
 
@@ -120,15 +77,6 @@ def _no_command(where: str, main: str, python: str, verb: str) -> str:
         f"{where}: container {main!r} must state command, since `{python} {ZIPAPP} {verb} --` goes before it "
         'and the entrypoint of an image cannot be seen; write for example command: ["python3", "train.py"]'
     )
-
-
-def _own_names(pod: RawPod, where: str) -> Iterator[str]:
-    for each in (*pod.containers, *pod.init_containers):
-        if each.name in OWN_CONTAINERS:
-            yield f"{where}: the container name {each.name} is the operator's own; use another"
-    for volume in pod.volumes if pod.spec.get("volumes") else ():
-        if str(volume.get("name", "")).startswith(OWN_VOLUME_PREFIX):
-            yield f"{where}: volume names with {OWN_VOLUME_PREFIX} are the operator's own; use another"
 
 
 def _paths(job: DGLJob, shape: Shape, role: Role, main: RawContainer, where: str) -> Iterator[str]:

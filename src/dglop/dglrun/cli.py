@@ -20,6 +20,7 @@ USAGE = """usage: dglrun.pyz COMMAND [NAME=VALUE...] [-- COMMAND...]
   fetch                       bring this Worker's part, verified
   worker -- COMMAND...        meet the other Workers, run servers and trainers, fail once
   partition-dataset           what partition runs where it is given no command
+  hosts FILE                  wait until the hosts of an MPI host file have addresses
   progress PERCENT [SECONDS_LEFT] [NAME=VALUE...]   say how far the training is
   --version
 NAME=VALUE is set as if it were in the environment, for dglrun and all that it starts."""
@@ -38,6 +39,8 @@ def main(argv: Sequence[str]) -> int:
         return 0
     if command in ("progress", "partition-dataset"):
         return _inside(command, rest)
+    if command == "hosts":
+        return _hosts(rest)
     return _container(command, rest, os.environ)
 
 
@@ -91,6 +94,26 @@ def _settings(rest: List[str]) -> Tuple[Dict[str, str], List[str]]:
         name, _, value = word.partition("=")
         stated[name] = value
     return stated, []
+
+
+def _hosts(rest: List[str]) -> int:
+    """An init container that has no part in a DGLJob, and whose last words are what it printed."""
+    from .hosts import await_hosts, hosts_of  # noqa: PLC0415
+
+    if len(rest) != 1:
+        print("dglrun: hosts takes the path of a host file", file=sys.stderr, flush=True)
+        return contract.EXIT_CONFIG
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with open(rest[0], encoding="utf-8") as file:
+            hosts = hosts_of(file.read())
+        await_hosts(hosts)
+    except OSError as error:
+        print("dglrun: cannot read %s: %s" % (rest[0], error.strerror), file=sys.stderr, flush=True)
+        return contract.EXIT_CONFIG
+    except KeyboardInterrupt:
+        return contract.EXIT_PEER
+    return 0
 
 
 def _user_command(rest: List[str]) -> List[str]:

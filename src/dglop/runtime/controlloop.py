@@ -62,10 +62,10 @@ class ControlLoop(Generic[K]):
         self.needs_leader: bool = options.get("needs_leader", True)
         self.warm_up: bool = options.get("warm_up", False)
         queue_metrics = metrics.queue(name)
-        queue_metrics.observe_work(self._work_in_progress)
         self.queue: WorkQueue[K] = WorkQueue(
             clock, limiter=options.get("rate_limiter"), metrics=queue_metrics
         )
+        queue_metrics.observe_work(self.queue.work_in_progress)
         debounce = options.get("debounce")
         self._debounce = debounce.total_seconds() if debounce else 0.0
         self._filters = tuple(options.get("filters", ()))
@@ -215,8 +215,7 @@ class ControlLoop(Generic[K]):
         found: list[Hearing] = []
         for watch in self._watches:
             for cluster in self._clusters_of(watch):
-                cache = env.sites[cluster].cache
-                informer = self._informer_of(watch, cache)
+                informer = self._informer_of(watch, env.sites[cluster].cache)
                 about = HOME if watch.cluster else cluster
                 found.append((informer, self._enqueuing(watch.handler, watch.predicates, about)))
         return found
@@ -260,9 +259,6 @@ class ControlLoop(Generic[K]):
             if not informer.has_synced():
                 log.info("Waiting for the first list", kind=informer.health.kind)
                 await informer.wait_synced(env.sync_seconds)
-
-    def _work_in_progress(self) -> list[float]:
-        return self.queue.work_in_progress()
 
 
 async def _called(function: FunctionSource, queue: WorkQueue[Any], stop: asyncio.Event) -> None:

@@ -8,6 +8,7 @@ from pydantic import Field
 from dglop.common.kind import JobKind, RestartScope
 from dglop.common.observed import Observed
 from dglop.common.replica import Replica
+from dglop.common.services import replica_services
 from dglop.common.types import JobSpec, JobStatus, ReplicaSpec
 from dglop.runtime.api.custom import CustomResource
 from dglop.runtime.api.rawpod import RawPod
@@ -46,16 +47,7 @@ class ToyJobKind(JobKind[ToyJob]):
         pod.annotations["example.dev/meets-at"] = replica.dns
 
     def services(self, job: ToyJob) -> list[dict[str, Any]]:
-        return [
-            {
-                "apiVersion": "v1",
-                "kind": "Service",
-                "metadata": {"name": f"{job.name}-{role.lower()}-{index}"},
-                "spec": {"clusterIP": "None"},
-            }
-            for role, spec in job.spec.replica_specs.items()
-            for index in range(spec.replicas)
-        ]
+        return replica_services(self, job)
 
     def deciding_roles(self, job: ToyJob) -> list[str]:
         return [job.spec.leader] if job.spec.leader else list(job.spec.replica_specs)

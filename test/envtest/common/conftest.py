@@ -13,7 +13,9 @@ from dglop.runtime.crdinstall import install_crds
 from dglop.runtime.manager import Manager
 from dglop.runtime.settings import Settings
 from dglop.testing.toyjob import ToyJob, ToyJobKind
+from test.envtest.common.case_world import Cases, control_both
 from test.envtest.common.world import World
+from test.wire import Wire
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -30,3 +32,14 @@ async def world(server: Envtest, client: Client, namespace: str) -> AsyncIterato
     manager.controller(ToyJob, JobReconciler(ToyJobKind()), concurrency=4)
     async with manager:
         yield World(manager, client, namespace)
+
+
+@pytest_asyncio.fixture
+async def cases(server: Envtest, client: Client, namespace: str) -> AsyncIterator[Cases]:
+    settings = Settings(namespace=namespace, metrics_bind="0", health_bind="0")
+    config, wire = ClientConfig(kubeconfig=str(server.kubeconfig)), Wire()
+    manager = Manager(settings, config=config, client=client.intercepted(wire.carry))
+    await install_crds(client, [ToyJob], manager.clock)
+    control_both(manager)
+    async with manager:
+        yield Cases(manager, client, namespace, wire)

@@ -28,10 +28,14 @@ class World:
     """What the Manager's cache shows, conditions to wait for, and the kubelet's writes."""
 
     def __init__(self, manager: Manager, client: Client, namespace: str) -> None:
-        self.manager = manager
         self.client = client
         self.namespace = namespace
         self._changed = asyncio.Event()
+        self.follow(manager)
+
+    def follow(self, manager: Manager) -> None:
+        """Look at what this Manager's cache shows."""
+        self.manager = manager
         for kind in (ToyJob, POD, SERVICE, EVENT):
             manager.cache.informer(kind).add_handler(self)
 

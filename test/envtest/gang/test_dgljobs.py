@@ -44,6 +44,20 @@ def _job(namespace: str) -> dict[str, Any]:
     }
 
 
+class _Patient(Kubelet):
+    """Runs no pod before the scheduler has seen its group."""
+
+    def __init__(self, client: Client, namespace: str, seen: set[str]) -> None:
+        super().__init__(client, namespace)
+        self._seen = seen
+
+    async def _tell(self, pod: dict[str, Any]) -> None:
+        marks = {**pod["metadata"]["labels"], **pod["metadata"]["annotations"]}
+        group = marks.get("scheduling.x-k8s.io/pod-group") or marks["scheduling.k8s.io/group-name"]
+        if any(each.startswith(f"{group}:") for each in self._seen):
+            await super()._tell(pod)
+
+
 async def _schedule(client: Client, kind: Resource, namespace: str, seen: set[str]) -> None:
     """Be the scheduler: take up every group that comes."""
     while True:
@@ -64,7 +78,8 @@ async def test_a_dgljob_partitions_in_one_group_and_trains_in_another(
 ):
     scheduler, source = _SCHEDULERS[component]
     await install_crds(client, [], SystemClock(), manifests=crds_of(source, print))
-    kind, kubelet, seen = scheduler.resource, Kubelet(client, namespace), set[str]()
+    kind, seen = scheduler.resource, set[str]()
+    kubelet = _Patient(client, namespace, seen)
     for name, value in (("low", 1), ("high", 2)):
         made = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}}
         await client.apply({**made, "value": value})

@@ -41,6 +41,7 @@ async def _with_kueue(folder: Path) -> AsyncIterator[Envtest]:
         config = ClientConfig(kubeconfig=str(server.kubeconfig))
         async with await Client.connect(config) as client:
             kinds = ["TestJob.v1.example.dev", "DGLJob.v1alpha1.kubeflow.org"]
+            kinds += ["PyTorchJob.v1.kubeflow.org", "MPIJob.v2beta1.kubeflow.org"]
             async with kueue_running(client, server.kubeconfig, folder, kinds=kinds):
                 yield server
 

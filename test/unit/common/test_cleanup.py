@@ -124,7 +124,9 @@ def test_a_completion_time_in_the_future_defers_the_deletion(simulate):
     finish_at = at(3600)
     world.job.status.set("Succeeded", True, reason="TestJobSucceeded")
     world.job.status.completion_time = finish_at
-    assert not world.step().delete_job
+    made = world.step()
+    assert not made.delete_job
+    assert "lies in the future" in made.warning
     assert world.wakes_at == finish_at
 
 

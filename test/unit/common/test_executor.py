@@ -12,6 +12,7 @@ from dglop.common.actions import CreatePod, Plan
 from dglop.common.constants import LABEL_JOB_NAME
 from dglop.common.executor import Executor
 from dglop.common.memory import JobMemory
+from dglop.common.writes import Writes
 from dglop.runtime.client import Client, ClientConfig
 from dglop.runtime.expectations import Expectations
 from dglop.testing.scripted import ScriptedServer
@@ -33,7 +34,7 @@ async def test_an_object_is_made_once_in_an_attempt_and_again_in_the_next(make_j
             job.status.attempt = attempt
             plan = Plan(status=job.status, objects=(SECRET,))
             ctx = cast("Context", SimpleNamespace(client=client))
-            await Executor(ctx, job, Expectations(lambda: 0.0), memory).create(plan)
+            await Executor(ctx, job, _writes(ctx, job), memory).create(plan)
             assert len(server.requests) == asked
 
 
@@ -45,7 +46,7 @@ async def test_an_object_that_was_deleted_while_pods_wait_for_it_is_made_again_a
         for recheck, now, asked, told in ((False, 0, 1, []), (True, 1, 2, ["Secret s"]), (True, 2, 2, [])):
             if recheck:
                 memory.recheck(now)
-            executor = Executor(ctx, job, Expectations(lambda: 0.0), memory)
+            executor = Executor(ctx, job, _writes(ctx, job), memory)
             await executor.create(Plan(status=job.status, objects=(SECRET,), recheck=recheck))
             assert (len(server.requests), executor.report.remade) == (asked, told)
 
@@ -60,7 +61,7 @@ async def test_a_pod_of_ours_that_lost_its_label_makes_room_for_one_that_is_seen
         server.on(lambda asked: asked.method == "GET", answer(unseen))
         server.on(lambda asked: asked.method == "DELETE", answer(unseen))
         ctx = cast("Context", SimpleNamespace(client=client, cached=lambda *_: None))
-        executor = Executor(ctx, job, Expectations(lambda: 0.0), JobMemory("uid-g"))
+        executor = Executor(ctx, job, _writes(ctx, job), JobMemory("uid-g"))
         await executor.create(Plan(status=job.status, creates=(CreatePod("worker", 0, manifest),)))
         *_, deletion = (each for each in server.requests if each.method == "DELETE")
     assert (deletion.method, deletion.json()["preconditions"]["uid"]) == ("DELETE", "uid-old")
@@ -76,7 +77,7 @@ async def test_fields_that_no_pod_has_are_kept_to_be_told_once_a_spec(make_job):
         ctx = cast("Context", SimpleNamespace(client=client, cached=lambda *_: None))
 
         async def create():
-            executor = Executor(ctx, job, Expectations(lambda: 0.0), memory)
+            executor = Executor(ctx, job, _writes(ctx, job), memory)
             await executor.create(Plan(status=job.status, creates=creates))
             return memory.ignored.untold()
 
@@ -93,3 +94,7 @@ async def test_fields_that_no_pod_has_are_kept_to_be_told_once_a_spec(make_job):
 
 def _pod(**metadata):
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "t", **metadata}}
+
+
+def _writes(ctx, job):
+    return Writes(ctx.client, job.namespace, Expectations(lambda: 0.0))

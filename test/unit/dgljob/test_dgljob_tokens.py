@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from dglop.common.key import operator_key
 from dglop.dgljob import Tokens
-from dglop.dgljob.key import operator_key
 from dglop.errors import AlreadyExistsError, ConfigError
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,22 +11,40 @@ import pytest_asyncio
 import yaml
 
 from dglop.common import JobReconciler
+from dglop.dgljob import DGLJob
+from dglop.runtime.client import ClientConfig
+from dglop.runtime.manager import Manager
 from dglop.runtime.settings import Settings
 from dglop.testing.memory import MemoryServer, connect
 from dglop.testing.plugin import _make_chosen_cluster, cluster, manager, memory_cluster
 from dglop.testing.scripted_clock import EagerClock
 from dglop.testing.toyjob import ToyJob, ToyJobKind
+from test.envtest.common.case_world import Cases, control_both
 from test.envtest.common.world import World
+from test.wire import Wire
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from dglop.common.gang import GangScheduler
     from dglop.runtime.client import Client
     from dglop.testing.memory import MemoryCluster
 
 _CRDS = Path(__file__).resolve().parents[3] / "config" / "crd" / "bases"
 
-__all__ = ("_make_chosen_cluster", "client", "cluster", "manager", "memory_cluster", "namespace", "world")
+_TURNS = 600
+
+__all__ = (
+    "MemoryCases",
+    "_make_chosen_cluster",
+    "cases",
+    "client",
+    "cluster",
+    "manager",
+    "memory_cluster",
+    "namespace",
+    "world",
+)
 
 
 class _MemoryWorld(World):
@@ -61,3 +80,62 @@ async def client() -> AsyncIterator[Client]:
 async def namespace(client: Client) -> str:
     await client.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "test"}})
     return "test"
+
+
+class MemoryCases(Cases):
+    """The same, where nothing passes by itself and time only when a test says so."""
+
+    def __init__(
+        self,
+        cluster: MemoryCluster,
+        running: AsyncExitStack,
+        manager: Manager,
+        wire: Wire,
+        gang: GangScheduler | None = None,
+    ) -> None:
+        self.cluster = cluster
+        self.gang = gang
+        self._running = running
+        super().__init__(manager, cluster.client, "default", wire)
+
+    async def restart(self) -> None:
+        """End the Manager, and begin another that knows nothing of it."""
+        await self._running.aclose()
+        self.follow(await started(self.cluster, self._running, self.wire, self.gang))
+        await self.cluster.settle()
+
+    async def until(self, what: Callable[[], Any]) -> Any:
+        return await self.cluster.until(what)
+
+    async def rest(self) -> None:
+        await self.cluster.settle()
+
+    async def played_until(self, what: Callable[[], Any]) -> None:
+        for _ in range(_TURNS):
+            await self.kubelet.look()
+            await self.cluster.settle()
+            if what():
+                return
+            await self.cluster.advance(1.0)
+        raise TimeoutError(f"it does not become true within {_TURNS} s of the clock")
+
+
+async def started(
+    cluster: MemoryCluster, running: AsyncExitStack, wire: Wire, gang: GangScheduler | None = None
+) -> Manager:
+    """A Manager of both kinds, which *running* ends."""
+    settings = Settings(namespace="default", metrics_bind="0", health_bind="0")
+    client = cluster.client.intercepted(wire.carry)
+    config = ClientConfig(host=client.host)
+    manager = Manager(settings, client=client, config=config, clock=cluster.clock)
+    control_both(manager, gang)
+    return await running.enter_async_context(manager)
+
+
+@pytest_asyncio.fixture
+async def cases(memory_cluster: MemoryCluster) -> AsyncIterator[MemoryCases]:
+    await memory_cluster.install(ToyJob, DGLJob)
+    wire = Wire()
+    async with AsyncExitStack() as running:
+        manager = await started(memory_cluster, running, wire)
+        yield MemoryCases(memory_cluster, running, manager, wire)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dglop.common import JobReconciler
 from dglop.common.constants import POD
-from dglop.common.kueue.names import FLAVOR, WORKLOAD, WORKLOAD_PRIORITY
+from dglop.common.kueue.names import FLAVOR, LABEL_QUEUE, WORKLOAD, WORKLOAD_PRIORITY
 from dglop.runtime.api import Resource
 from dglop.runtime.client import ClientConfig
 from dglop.runtime.crdinstall import install_crds
@@ -119,6 +119,16 @@ async def test_a_server_that_fails_at_each_kind_of_write_changes_nothing(memory_
         await _live(world)
         assert len(world.workloads()) == 1
         assert (world.job().status.restart_count, world.job().status.disruption_count) == (0, 0)
+
+
+async def test_a_workload_whose_deletion_conflicts_is_deleted_a_moment_later(memory_cluster: MemoryCluster):
+    async with _running(memory_cluster) as world:
+        await world.queue()
+        await world.until(lambda: world.is_suspended() and world.workload())
+        order = memory_cluster.server.faults.add(409, "DELETE", WORKLOAD, times=2)
+        await world.client.patch(ToyJob, "g", "default", {"metadata": {"labels": {LABEL_QUEUE: None}}})
+        await memory_cluster.advance(3)
+        assert (order.hits, world.workloads()) == (2, [])
 
 
 async def test_an_operator_that_was_away_during_an_eviction_ends_the_pods_before_the_quota(

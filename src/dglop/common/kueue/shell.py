@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dglop.common.kind import JobKind
     from dglop.common.observed import Observed
     from dglop.common.watching import ChildWatcher, ExpectationKey
+    from dglop.common.writes import Writes
     from dglop.runtime.context import Context
     from dglop.runtime.controller import Controller
     from dglop.runtime.expectations import Expectations
@@ -49,11 +50,9 @@ class QueueShell:
         controller.watch(Watch(FLAVOR, _nobody, optional=True))
         controller.observe(WORKLOAD, watcher)
 
-    async def tend(
-        self, job: Any, observed: Observed, ctx: Context, expectations: Expectations[ExpectationKey]
-    ) -> QueuePlan:
+    async def tend(self, job: Any, observed: Observed, ctx: Context, writes: Writes) -> QueuePlan:
         """
-        Do what the queue needs for *job*, and say what it means for the job.
+        Do what the queue needs for *job* through *writes*, and say what it means for the job.
 
         Raises ApiError where a write fails: then nothing else is done for the job in this turn.
         """
@@ -61,7 +60,7 @@ class QueueShell:
         if job.is_deleting or (is_foreign(job, self._kind) and not is_remote):
             return QueuePlan()
         try:
-            seen = await self._look(job, ctx, expectations)
+            seen = await self._look(job, ctx, writes.expectations)
         except CacheNotSyncedError as problem:
             return _unserved(job, str(problem))
         except _NoClassError as problem:
@@ -71,7 +70,7 @@ class QueueShell:
             made = queue_plan(job, seen, observed, ctx.now(), self._kind, is_remote=is_remote)
         except SchemaError:
             return QueuePlan()  # the plan of the job ends it, and says what is wrong
-        await QueueWriter(ctx, job, expectations).carry_out(made)
+        await QueueWriter(ctx, job, writes).carry_out(made)
         return made
 
     async def _look(self, job: Any, ctx: Context, expectations: Expectations[ExpectationKey]) -> QueueSeen:

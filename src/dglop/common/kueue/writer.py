@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from dglop.common.kueue.names import WORKLOAD
 from dglop.common.watching import WORKLOADS
-from dglop.common.writes import Writes
 from dglop.errors import AlreadyExistsError
 
 if TYPE_CHECKING:
     from dglop.common.kueue.decide import QueuePlan
     from dglop.common.kueue.views import WorkloadView
-    from dglop.common.watching import ExpectationKey
+    from dglop.common.writes import Writes
     from dglop.runtime.context import Context
-    from dglop.runtime.expectations import Expectations
 
 __all__ = ("QueueWriter",)
 
@@ -23,11 +21,11 @@ __all__ = ("QueueWriter",)
 class QueueWriter:
     """Writes for one job; every patch is made on the condition that nothing has changed since."""
 
-    def __init__(self, ctx: Context, job: Any, expectations: Expectations[ExpectationKey]) -> None:
+    def __init__(self, ctx: Context, job: Any, writes: Writes) -> None:
         self._ctx = ctx
         self._client = ctx.client
         self._job = job
-        self._writes = Writes(ctx.client, job.namespace, expectations)
+        self._writes = writes
         self._key = (job.uid, WORKLOADS)
 
     async def carry_out(self, made: QueuePlan) -> None:

@@ -11,7 +11,6 @@ __all__ = (
     "OUTPUT_DIR",
     "OWN_CONTAINERS",
     "OWN_PATHS",
-    "OWN_VOLUME_PREFIX",
     "RESERVED_PATHS",
     "SECRET_DIR",
     "SERVE",
@@ -33,8 +32,6 @@ OUTPUT_DIR = "/dgl_workspace/output"
 SHM_DIR = "/dev/shm"  # noqa: S108 - a mount point inside the pod
 RESERVED_PATHS = (contract.RUN_DIR, ZIPAPP_DIR, SECRET_DIR)
 OWN_PATHS = (*RESERVED_PATHS, OUTPUT_DIR, SHM_DIR)
-
-OWN_VOLUME_PREFIX = "dglop-"
 
 
 class Volume:

@@ -59,6 +59,7 @@ class Fault:
     subresource: str = ""
     name: str = ""
     is_watch: bool | None = None
+    agent: str = ""
     skip: int = 0
     times: int = 1
     status: int = 500
@@ -71,6 +72,8 @@ class Fault:
         if self.method and request.method != self.method:
             return False
         if self.is_watch is not None and request.is_watch is not self.is_watch:
+            return False
+        if self.agent and request.headers.get("user-agent") != self.agent:
             return False
         parts = request.path.split("/")
         if self.path and not _is_of(request.path, self.path):
@@ -108,23 +111,24 @@ class Faults:
         seconds: float = 0.0,
         message: str = "injected by the test",
         watch: bool | None = None,
+        agent: str = "",
     ) -> Fault:
         """
         Strike *times* requests after *skip* that pass; an effect that is a number is the answer's status.
 
+        *agent* means the requests of the clients with this user agent.
+
         The order given back tells by `hits` how often it struck.
         """
-        resource = resource_of(kind) if kind is not None else None
         status = effect if isinstance(effect, int) else 500
         fault = Fault(
             Effect.ANSWER if isinstance(effect, int) else effect,
             method=method,
-            path=f"{'/apis/' if resource.group else '/api/'}{resource.api_version}|{resource.plural}"
-            if resource
-            else "",
+            path=_path_of(kind) if kind is not None else "",
             name=name,
             subresource=subresource,
             is_watch=watch,
+            agent=agent,
             skip=skip,
             times=times,
             status=status,
@@ -132,6 +136,10 @@ class Faults:
             retry_after=retry_after,
             seconds=seconds,
         )
+        return self.order(fault)
+
+    def order(self, fault: Fault) -> Fault:
+        """Add an order, as one of a kind of its own with another `matches`."""
         self._orders.append(fault)
         return fault
 
@@ -151,6 +159,12 @@ class Faults:
                 fault.hits += 1
                 return fault
         return None
+
+
+def _path_of(kind: Kind) -> str:
+    """The kind's resource as prefix|plural."""
+    resource = resource_of(kind)
+    return f"{'/apis/' if resource.group else '/api/'}{resource.api_version}|{resource.plural}"
 
 
 def _is_of(path: str, wanted: str) -> bool:

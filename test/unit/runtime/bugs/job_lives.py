@@ -4,54 +4,23 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dglop.common import CleanPodPolicy, JobReconciler, ReplicaSpec, RestartPolicy, RunPolicy
 from dglop.common.constants import POD
-from dglop.errors import ApiConnectionError
 from dglop.runtime.client import ClientConfig
 from dglop.runtime.manager import Manager
 from dglop.runtime.settings import Settings
 from dglop.testing.builders import container_status, pod_template
 from dglop.testing.toyjob import ToyJob, ToyJobKind, ToyJobSpec
+from test.wire import Wire
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from dglop.runtime.client import Call
     from dglop.testing.memory import MemoryCluster
 
 __all__ = ("Wire", "job", "job_manager", "outcome", "pods_of", "set_pods")
-
-
-@dataclass(slots=True)
-class Wire:
-    """What one Manager sends; after `lasts` requests nothing goes through any more.
-
-    With `answer_lost` the last of them still arrives, but nobody hears the answer.
-    """
-
-    lasts: int | None = None
-    answer_lost: bool = False
-    sent: list[str] = field(default_factory=list)
-
-    @property
-    def is_cut(self) -> bool:
-        return self.lasts is not None and len(self.sent) > self.lasts
-
-    def count(self, method: str, ending: str) -> int:
-        return sum(each.startswith(method) and each.endswith(ending) for each in self.sent)
-
-    async def carry(self, call: Call, send: Any) -> bytes:
-        if call.path == "/version" or "limit" in (call.query or {}):
-            return bytes(await send(call))  # how a cache reads its state, as it does by watches
-        self.sent.append(str(call))
-        if not self.is_cut:
-            return bytes(await send(call))
-        if self.answer_lost and self.lasts == len(self.sent) - 1:
-            await send(call)
-        raise ApiConnectionError("the process is dead", sent=False)
 
 
 def job(name: str = "g", *, workers: int = 2) -> ToyJob:

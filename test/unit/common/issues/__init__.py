@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The issues of docs/issues.md, each with its test."""
