@@ -77,7 +77,7 @@ def with_durations(schema: Any) -> Any:
         inner = {**schema, "metadata": {**(schema.get("metadata") or {}), _MARK: True}}
         return core_schema.no_info_before_validator_function(
             _read,
-            inner,  # type: ignore[arg-type]
+            inner,
             serialization=core_schema.plain_serializer_function_ser_schema(
                 format_duration, return_schema=core_schema.str_schema(), when_used="json-unless-none"
             ),

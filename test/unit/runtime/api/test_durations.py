@@ -108,11 +108,9 @@ def test_a_kind_with_times_goes_to_the_wire_and_back() -> None:
 
 
 def test_a_time_in_a_class_that_is_no_spec_is_refused() -> None:
-    # It is read and written by the class around it, which is a Spec.
-    assert structural_schema(Outer)["properties"]["inner"]["properties"]["keep"]["format"] == "duration"
-    assert Outer(inner=Inner(keep=timedelta(hours=1))).to_wire() == {"inner": {"keep": "1h0m0s"}}
-    with pytest.raises(SchemaError, match="a timedelta must be in a class that is a Spec"):
-        structural_schema(Inner)
+    for model in (Inner, Outer):
+        with pytest.raises(SchemaError, match=r"keep: .* a timedelta must be in a class that is a Spec"):
+            structural_schema(model)
 
 
 @pytest.mark.parametrize("size", ["500m", "1.5Gi", ".5", "1e3", 4, 0.5])
