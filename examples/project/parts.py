@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a Project is made of; pure functions."""
 
-from decimal import Decimal
 from typing import Any
 
 from kubernetes.aio.client import V1ResourceQuota, V1Secret
@@ -79,9 +78,5 @@ def use_of(quota: V1ResourceQuota | None) -> dict[str, QuotaUse]:
 
 def exceeded(use: dict[str, QuotaUse]) -> list[str]:
     """What is used beyond the quota, which happens where the quota was lowered."""
-
-    def number(text: str) -> Decimal:
-        return parse_quantity(text)
-
-    over = {what: each for what, each in use.items() if number(each.used) > number(each.hard)}
+    over = {what: each for what, each in use.items() if parse_quantity(each.used) > parse_quantity(each.hard)}
     return [f"{each.used} of {each.hard} {what}" for what, each in over.items()]

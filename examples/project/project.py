@@ -32,7 +32,9 @@ from parts import (
 from project_kind import Project
 
 from dglop import (
+    AlreadyExistsError,
     Context,
+    ForbiddenError,
     InvalidError,
     Manager,
     NotFoundError,
@@ -44,11 +46,9 @@ from dglop import (
     finalize,
     needs,
 )
-from dglop.errors import AlreadyExistsError, ForbiddenError
 from dglop.runtime.api import format_time, is_controlled_by
 from dglop.runtime.cache import Cached
 from dglop.runtime.handler import mapped
-from dglop.runtime.predicate import generation_changed
 
 FINALIZER = "example.dev/project"
 WARNING = timedelta(days=1)
@@ -62,8 +62,8 @@ WARNING = timedelta(days=1)
     Rule.of(V1ClusterRole, "bind", names=["edit"]),
     Rule.of(V1NetworkPolicy, "create", "patch", "delete"),
     Rule.of(V1Secret, "get", "create", "patch", "delete"),
-    Rule.of(V1ConfigMap, "create"),
-    Rule.of(V1ConfigMap, "patch", names=[LEDGER]),
+    Rule.of(V1ConfigMap, "create", namespace=SHARED),
+    Rule.of(V1ConfigMap, "patch", names=[LEDGER], namespace=SHARED),
 )
 async def reconcile(project: Project, ctx: Context) -> Result | None:
     """What the API server refuses is said in the status, and tried again."""
@@ -72,25 +72,21 @@ async def reconcile(project: Project, ctx: Context) -> Result | None:
     except (ForbiddenError, InvalidError, NotFoundError) as error:
         if project.status.phase != "Blocked":
             ctx.event(project, "Refused", str(error), type="Warning")
-        ctx.log.warning("Refused", error=str(error))
         say(project, ctx, "Blocked", error.reason or "Refused", str(error))
-        return Result(requeue=True)
+        ctx.save_anyway()
+        raise
 
 
 async def step(project: Project, ctx: Context) -> Result | None:
-    if project.is_deleting and not await is_emptied(project, ctx):
-        return None  # the end of the namespace calls again
-
-    async def close() -> None:
+    async def close() -> bool:
+        if not await is_emptied(project, ctx):
+            return False  # the end of the namespace calls again
         await write_ledger(project, ctx)
+        return True
 
     if await finalize(project, ctx, FINALIZER, close):
         return None
-    try:
-        left = await mind_expiry(project, ctx)
-    except ValueError as error:
-        say(project, ctx, "Blocked", "InvalidExpires", f"spec.expires: {error}")
-        return None
+    left = await mind_expiry(project, ctx)
     if left == timedelta(0):
         return None
     if await has_namespace(project, ctx):
@@ -136,8 +132,7 @@ async def mind_expiry(project: Project, ctx: Context) -> timedelta | None:
         project.status.set("Expiring", False, reason="Never", now=ctx.now())
         return None
     if ctx.now() >= expiry:
-        # At once, since the deletion makes the status of this call one of an old object.
-        ctx.event(project, "Expired", f"it expired at {format_time(expiry)}, and is deleted", now=True)
+        ctx.event(project, "Expired", f"it expired at {format_time(expiry)}, and is deleted")
         await ctx.delete(Project, project.name, uid=project.uid)
         return timedelta(0)
     warn_at: datetime = expiry - min(WARNING, (expiry - project.created()) / 10)
@@ -259,7 +254,6 @@ def register(manager: Manager) -> None:
             Watch(V1Namespace, mapped(project_of), metadata_only=True),
             Watch(V1Secret, mapped(projects_of), labels=SHARE),
         ],
-        predicates=[generation_changed],
         sees_own_writes=True,
         concurrency=4,
         reconcile_timeout=timedelta(minutes=1),

@@ -1,41 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kind Project: what people say of it, what the operator says of it, and how kubectl shows it."""
 
-import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from dglop import CEL, Column, CustomResource, ListMap, Spec, Status
-from dglop.runtime.api import Quantity, Time, parse_time
+from dglop.runtime.api import Quantity, Time
 
-QUANTITY = r"^[0-9]+(\\.[0-9]+)?(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$"
-DURATION = r"[0-9]{1,6}[smhd]"
-DATE = r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
-CLOCK = r"([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](Z|[+-][0-9]{2}:[0-9]{2})"
 NAME = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
-UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
-
-Amount = Annotated[
-    Quantity,
-    Field(max_length=20),
-    CEL(f"string(self).matches('{QUANTITY}')", "must be an amount such as 4, 500m or 8Gi"),
-]
-Expires = Annotated[
-    str,
-    Field(max_length=40),
-    CEL(
-        f"self.matches('^({DURATION}|{DATE}T{CLOCK})$')",
-        "must be a time such as 2030-01-31T12:00:00Z, or a duration since creation such as 90d, 12h or 30m",
-    ),
-]
 
 
 class Quota(Spec):
-    cpu: Amount = "4"
+    cpu: Quantity = "4"
     """Cores that all pods together may request."""
-    memory: Amount = "8Gi"
+    memory: Quantity = "8Gi"
     """Memory that all pods together may request."""
     pods: int = Field(default=20, ge=0, le=1000)
     """How many pods there may be."""
@@ -54,8 +34,10 @@ class ProjectSpec(Spec):
     """Who may edit what is in the project."""
     isolated: bool = False
     """Whether pods hear from nobody and reach nobody, unless a further NetworkPolicy lets them."""
-    expires: Expires | None = None
-    """When the project is deleted: a time, or a duration since its creation."""
+    lifetime: timedelta | None = None
+    """How long after its creation the project is deleted, such as 720h."""
+    expires: Time | None = None
+    """When the project is deleted, if its lifetime is not over before."""
 
 
 class QuotaUse(Spec):
@@ -105,14 +87,12 @@ class Project(
     """A namespace with a quota, members, shared Secrets and an end."""
 
     def expiry(self) -> datetime | None:
-        """When it ends. Raises ValueError for a day that no calendar has."""
-        text = self.spec.expires
-        if text is None:
-            return None
-        if re.fullmatch(DURATION, text):
-            return self.created() + timedelta(**{UNITS[text[-1]]: int(text[:-1])})
-        return datetime.fromisoformat(text).astimezone(UTC)
+        """When it ends."""
+        lifetime = self.spec.lifetime
+        ends = [self.spec.expires, None if lifetime is None else self.created() + lifetime]
+        return min((each for each in ends if each is not None), default=None)
 
     def created(self) -> datetime:
         created = self.metadata.creation_timestamp
-        return created if isinstance(created, datetime) else parse_time(str(created))
+        assert created is not None  # the API server sets it
+        return created

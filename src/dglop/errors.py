@@ -15,6 +15,7 @@ DglopError
     ├── NotFoundError           404
     │   └── NoKindMatchError    the API server serves no such kind
     ├── ConflictError           409, the object changed meanwhile
+    │   └── FieldConflictError  409, another field manager owns a field
     ├── AlreadyExistsError      409, the name is taken
     ├── GoneError               410, the resource version is too old
     ├── InvalidError            422
@@ -39,6 +40,7 @@ __all__ = (
     "ConfigError",
     "ConflictError",
     "DglopError",
+    "FieldConflictError",
     "ForbiddenError",
     "GoneError",
     "InvalidError",
@@ -131,7 +133,11 @@ class NoKindMatchError(NotFoundError):
 
 
 class ConflictError(ApiError):
-    """409: the object changed since it was read, or another field manager owns a field."""
+    """409: the object changed since it was read."""
+
+
+class FieldConflictError(ConflictError):
+    """409: another field manager owns a field that was applied without force; the message names both."""
 
 
 class AlreadyExistsError(ApiError):

@@ -18,14 +18,14 @@ from dglop.runtime.api import Resource
 from dglop.runtime.client import Client, ClientConfig
 from dglop.testing import EnvtestCluster
 from dglop.testing.envtest import Envtest, EnvtestAssets
-from dglop.testing.plugin import manager
+from dglop.testing.plugin import all_namespaces, manager
 from test.envtest.audit import AuditLog
 from test.envtest.underrights import STRICT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
-__all__ = ("manager",)
+__all__ = ("all_namespaces", "manager")
 
 _ROOT = Path(__file__).resolve().parents[2]
 _CRD = Resource(
@@ -104,8 +104,8 @@ async def client(server: Envtest) -> AsyncIterator[Client]:
 
 
 @pytest_asyncio.fixture
-async def cluster(server: Envtest) -> AsyncIterator[EnvtestCluster]:
-    async with EnvtestCluster(server) as opened:
+async def cluster(server: Envtest, all_namespaces: bool) -> AsyncIterator[EnvtestCluster]:
+    async with EnvtestCluster(server, all_namespaces=all_namespaces) as opened:
         yield opened
 
 

@@ -12,6 +12,7 @@ from dglop.runtime.api.ownership import check_owner, with_owner
 from dglop.runtime.claim import Claims, labels_match
 from dglop.runtime.client import PatchType
 from dglop.runtime.client.convert import typed, wire_of
+from dglop.runtime.ownchanges import OwnChanges
 from dglop.runtime.ownwrites import written_of
 
 if TYPE_CHECKING:
@@ -28,12 +29,14 @@ if TYPE_CHECKING:
     from dglop.runtime.log import Log
     from dglop.runtime.ownwrites import Written
     from dglop.runtime.reader import Reader
-    from dglop.runtime.reconcile import Request
+    from dglop.runtime.reconcile import Request, Result
 
 __all__ = ("Context",)
 
 T = TypeVar("T")
 K = TypeVar("K")
+
+_APPLIED = ("labels", "annotations")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,7 @@ class Context:
         clock: Clock,
         log: Log,
         reconcile_id: str,
+        resource: Resource | None = None,
         resource_version: str = "",
     ) -> None:
         self.request = request
@@ -78,6 +82,11 @@ class Context:
         self._clock = clock
         self.writes: list[Written] = []
         """What was written by `apply`, `create` and `patch` so far."""
+        self.own_changes: OwnChanges = OwnChanges(resource, request)
+        """What was done by `apply`, `patch` and `delete` to the reconciled object itself."""
+        self.is_saved_anyway: bool = False
+        self.later: Result | None = None
+        """When to come back if the reconciler itself returns nothing, as a clean-up asked for it."""
         self._notes: list[_Note] = []
         self._callbacks: list[Callable[[], object]] = []
         self._loop = asyncio.get_running_loop()
@@ -122,16 +131,23 @@ class Context:
         claims = Claims(self.client, owner, labels_match(labels))
         return await claims.claim(self.all_cached(kind, namespace))
 
-    async def apply(self, obj: T, *, owner: Any = None, field_manager: str | None = None) -> T:
+    async def apply(
+        self, obj: T, *, owner: Any = None, field_manager: str | None = None, force: bool = True
+    ) -> T:
         """
         Make the fields that *obj* states so, creating it if need be; *owner* becomes its controller.
 
         This is server-side apply: what *field_manager*, by default the Manager's name, applied earlier and
-        states no more is removed. What others own is taken over.
+        states no more is removed. What others own is taken over, or without *force* refused: nothing is
+        changed then. Raises FieldConflictError, which names the fields and who owns them.
         """
         wire, client, resource = self._prepared(obj, owner)
-        made = await client.apply(wire, field_manager=field_manager, resource=resource)
+        made = await client.apply(wire, field_manager=field_manager, force=force, resource=resource)
         self._wrote(obj, made)
+        metadata = wire["metadata"]
+        content = {**wire, "metadata": {name: metadata[name] for name in _APPLIED if name in metadata}}
+        content.pop("status", None)
+        self.own_changes.patched(resource_of(obj), metadata.get("namespace"), metadata["name"], content)
         return self._typed_as(obj, made)
 
     async def create(self, obj: T, *, owner: Any = None) -> T:
@@ -156,6 +172,8 @@ class Context:
         made = await self.client.patch(kind, name, place, body, how=how, subresource=subresource)
         if subresource in (None, "status"):
             self._wrote(kind, made)
+            if how is PatchType.MERGE and isinstance(body, dict):
+                self.own_changes.patched(resource_of(kind), place, name, body)
         return made
 
     async def delete(
@@ -170,6 +188,7 @@ class Context:
         """Delete an object, with *uid* only if it is that one. Raises NotFoundError, ConflictError."""
         place = self._namespace(kind, namespace)
         await self.client.delete(kind, name, place, uid=uid, grace_seconds=grace_seconds)
+        self.own_changes.deleted(resource_of(kind), place, name)
 
     def event(
         self,
@@ -188,8 +207,8 @@ class Context:
         *reason* is one word in CamelCase, *note* a sentence, *action* one word for what was done or tried,
         and *related* another object that it has to do with.
 
-        It is posted once the status is written, and not at all if the reconciliation fails; with *now* it is
-        posted in any case.
+        It is posted once the status is written, and not at all if the reconciliation fails, unless
+        `save_anyway` was called; with *now* it is posted in any case.
         """
         kept = _Note(obj, reason, note, type, action, related)
         if now:
@@ -200,6 +219,16 @@ class Context:
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine from a reconciler that is a plain function, and wait for it in its thread."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def save_anyway(self) -> None:
+        """
+        Have the status written, and then events posted, although this reconciliation fails.
+
+        Said before an error is raised, or at the beginning for whatever error may come. The error is counted
+        and tried again as ever. What the status says should be the same at the next try: a change of it calls
+        for a reconciliation at once, beside the one after the pause.
+        """
+        self.is_saved_anyway = True
 
     def on_written(self, callback: Callable[[], object]) -> None:
         """Have *callback* called when the status is written, just before the events; for counting."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ("is_merged", "is_touched", "merge_difference")
+__all__ = ("is_merged", "is_touched", "merge_difference", "merged")
 
 
 def merge_difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
@@ -27,6 +27,20 @@ def merge_difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dic
         elif name not in before or old != value or type(old) is not type(value):
             patch[name] = value
     return patch
+
+
+def merged(state: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """What merging *patch* into *state* makes of it, as RFC 7386 has it; both stay as they are."""
+    after = dict(state)
+    for name, value in patch.items():
+        old = after.get(name)
+        if value is None:
+            after.pop(name, None)
+        elif isinstance(value, dict):
+            after[name] = merged(old if isinstance(old, dict) else {}, value)
+        else:
+            after[name] = value
+    return after
 
 
 def is_touched(patch: Mapping[str, Any], before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:

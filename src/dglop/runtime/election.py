@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Protocol
 
-from dglop.errors import AlreadyExistsError, ApiError, ConflictError
+from dglop.errors import AlreadyExistsError, ApiError, ConflictError, ForbiddenError
 from dglop.runtime.api import format_micro_time
 from dglop.runtime.clock import within
 
@@ -22,6 +22,8 @@ __all__ = ("Election", "LeaseRecord", "LeaseStore", "LeaseTimes", "Loss")
 
 JITTER = 1.2
 RELEASE_SECONDS = 5.0
+
+_FORBIDDEN = "give the right to the lease, or name a namespace that has it: --leader-election-namespace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,5 +249,6 @@ class Election:
         trouble = str(error) or type(error).__name__
         # The same trouble every two seconds is one message.
         if self._log and trouble != self._last_trouble:
-            self._log.warning("Could not use the lease", error=trouble)
+            hint = {"hint": _FORBIDDEN} if isinstance(error, ForbiddenError) else {}
+            self._log.warning("Could not use the lease", error=trouble, **hint)
         self._last_trouble = trouble

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dglop.errors import ConfigError, NotFoundError
 from dglop.runtime.api import resource_of
+from dglop.runtime.reconcile import Result
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -29,26 +30,49 @@ def without_finalizer(finalizers: list[str], name: str) -> list[str]:
 
 
 async def finalize(
-    obj: CustomResource[Any, Any], ctx: Context, name: str, cleanup: Callable[[], Awaitable[None]]
+    obj: CustomResource[Any, Any],
+    ctx: Context,
+    name: str,
+    cleanup: Callable[[], Awaitable[Result | bool | None]],
 ) -> bool:
     """
     Keep finalizer *name* on *obj*, and clean up when it is deleted; whether the reconciler is done with it.
 
-    Expected flow: call it first, and return if it says True. Guarantees: the finalizer is there before
-    anything that needs cleaning is made, and goes only after *cleanup* returned; *cleanup* may run more than
-    once. Raises ConflictError if *obj* is old, which the controller takes for a reason to try again.
+    Expected flow: call it first, and return None if it says True. A *cleanup* that is not done yet returns
+    False, if an event will call again, or a Result that says when to: the finalizer stays, and status and
+    events are written as ever. Guarantees: the finalizer is there before anything that needs cleaning is
+    made, and goes only after *cleanup* returned None or True; *cleanup* may run more than once. Raises
+    ConflictError if *obj* is old, which the controller takes for a reason to try again.
     """
+    if obj.is_deleting:
+        await _clean(obj, ctx, name, cleanup)
+        return True
     held = obj.metadata.finalizers
-    if not obj.is_deleting:
-        if name not in held:
-            await _write(obj, ctx, with_finalizer(held, name))
+    if name not in held:
+        await _write(obj, ctx, with_finalizer(held, name))
+    return False
+
+
+async def _clean(
+    obj: CustomResource[Any, Any],
+    ctx: Context,
+    name: str,
+    cleanup: Callable[[], Awaitable[Result | bool | None]],
+) -> bool:
+    """Whether the finalizer is gone."""
+    held = obj.metadata.finalizers
+    if name not in held:
+        return True
+    answer = await cleanup()
+    if isinstance(answer, Result):
+        ctx.later = answer
         return False
-    if name in held:
-        await cleanup()
-        try:
-            await _write(obj, ctx, without_finalizer(held, name))
-        except NotFoundError:
-            ctx.log.debug("Object was gone before its finalizer was removed")
+    if answer is False:
+        return False
+    try:
+        await _write(obj, ctx, without_finalizer(held, name))
+    except NotFoundError:
+        ctx.log.debug("Object was gone before its finalizer was removed")
     return True
 
 
@@ -60,7 +84,9 @@ class Finalizers:
     domain (`example.dev/bucket`). Raises ConfigError for a name without one: the server takes it for its own.
     """
 
-    def __init__(self, cleanups: Mapping[str, Callable[[Any, Context], Awaitable[None]]]) -> None:
+    def __init__(
+        self, cleanups: Mapping[str, Callable[[Any, Context], Awaitable[Result | bool | None]]]
+    ) -> None:
         for name in cleanups:
             if "/" not in name:
                 raise ConfigError(f"finalizer {name!r} needs a domain, such as example.dev/{name}")
@@ -71,11 +97,13 @@ class Finalizers:
         Keep all of them on *obj*, and clean up when it is deleted; whether the reconciler is done with it.
 
         Guarantees and errors are those of `finalize`. A finalizer goes as soon as its cleaning up is done,
-        so a later one that fails does not have the earlier ones done again.
+        so a later one that fails does not have the earlier ones done again. One that is not done yet holds
+        up those after it.
         """
         if obj.is_deleting:
             for name, cleanup in self._cleanups.items():
-                await finalize(obj, ctx, name, partial(cleanup, obj, ctx))
+                if not await _clean(obj, ctx, name, partial(cleanup, obj, ctx)):
+                    break
             return True
         wanted = obj.metadata.finalizers
         for name in self._cleanups:

@@ -53,6 +53,11 @@ class _KeyWorker(Worker[K]):
         ctx = self._context(request, log=log, reconcile_id=reconcile_id)
         loop = self._loop
         log.debug("Reconciling")
-        result = await invoke(loop.reconcile, item.key, ctx, timeout=loop.reconcile_timeout)
+        try:
+            result = await invoke(loop.reconcile, item.key, ctx, timeout=loop.reconcile_timeout)
+        except Exception:
+            if ctx.is_saved_anyway:
+                ctx.finish()
+            raise
         ctx.finish()
         return outcome_of_result(result)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from dglop.errors import NotFoundError, SchemaError, TerminalError
+from dglop.errors import ApiError, NotFoundError, SchemaError, TerminalError
 from dglop.runtime.api import CustomResource, Status
 from dglop.runtime.difference import merge_difference
 from dglop.runtime.invoke import invoke
@@ -68,7 +68,13 @@ class ObjectWorker(Worker[Request], Generic[T]):
             self._queue.add(request, after=STALE_RECHECK_SECONDS, priority=item.priority)
             return None
         version = cached.meta.resource_version
-        ctx = self._context(request, log=log, reconcile_id=reconcile_id, resource_version=version)
+        ctx = self._context(
+            request,
+            log=log,
+            reconcile_id=reconcile_id,
+            resource=self._controller.resource,
+            resource_version=version,
+        )
         log.debug("Reconciling")
         try:
             result = await self._call(cached, ctx)
@@ -85,12 +91,29 @@ class ObjectWorker(Worker[Request], Generic[T]):
         except SchemaError as error:
             return await self._unreadable(cached, error, ctx)
         before = _status_of(obj)
-        result = await invoke(controller.reconcile, obj, ctx, timeout=controller.reconcile_timeout)
+        try:
+            result = await invoke(controller.reconcile, obj, ctx, timeout=controller.reconcile_timeout)
+        except Exception:
+            if ctx.is_saved_anyway:
+                await self._save_anyway(cached, before, obj, ctx)
+            raise
+        await self._save(cached, before, obj, ctx)
+        return ctx.later if result is None else result
+
+    async def _save(self, cached: Cached, before: dict[str, Any] | None, obj: T, ctx: Context) -> None:
         if before is not None:
             await self._write_status(cached, before, _status_of(obj) or {}, ctx)
         if ctx.resource_version != cached.meta.resource_version:
             self._own_writes.wrote(ctx.request, ctx.resource_version, self._env.clock.monotonic())
-        return result
+
+    async def _save_anyway(self, cached: Cached, before: dict[str, Any] | None, obj: T, ctx: Context) -> None:
+        try:
+            await self._save(cached, before, obj, ctx)
+        except ApiError as error:
+            # The error that is on its way counts; the next try has the same to say.
+            ctx.log.warning("Could not write the status of what failed", error=str(error))
+        else:
+            ctx.finish()
 
     async def _unreadable(self, cached: Cached, error: SchemaError, ctx: Context) -> Result | None:
         if self._controller.on_unreadable is not None:
@@ -112,6 +135,7 @@ class ObjectWorker(Worker[Request], Generic[T]):
                 patch,
                 read=cached.to_dict,
                 version=ctx.resource_version,
+                own=ctx.own_changes,
             )
         except NotFoundError:
             ctx.log.info("Object was gone before its status was written")

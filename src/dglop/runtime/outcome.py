@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from dglop.errors import ConflictError, TerminalError
+from dglop.errors import ConflictError, FieldConflictError, TerminalError
 
 if TYPE_CHECKING:
     from dglop.runtime.reconcile import Result
@@ -80,8 +80,9 @@ def outcome_of_error(error: Exception) -> Outcome:
     The outcome of a reconciler that raised.
 
     Unlike in controller-runtime a ConflictError is no error: it makes no error line, and counts as `requeue`.
+    Only that fields are another manager's is one: reading them again changes nothing.
     """
-    if isinstance(error, ConflictError):
+    if isinstance(error, ConflictError) and not isinstance(error, FieldConflictError):
         # The cache was behind, which is nobody's fault; the next try reads what changed.
         return Outcome(Next.BACK_OFF, "requeue")
     if isinstance(error, TerminalError):

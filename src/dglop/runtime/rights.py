@@ -107,14 +107,25 @@ def manifests_of(
     Roles and bindings that give *rules* everywhere, or in *namespaces* alone, and *own* in *home*.
 
     *account* is the service account in *home* that the program runs under. With *namespaces*, the rights to
-    what is in no namespace are a ClusterRole beside, if there are any.
+    what is in no namespace are a ClusterRole beside, if there are any. Rules of a namespace of their own are
+    a Role there, which must exist when the manifests are applied.
     """
-    rules = list(rules)
+    listed = list(rules)
+    places = sorted({rule.namespace for rule in listed} - {""})
+    there = [
+        each
+        for place in places
+        for each in _given(
+            f"{name}-in-{place}", [rule for rule in listed if rule.namespace == place], account, home, place
+        )
+    ]
+    rules = [rule for rule in listed if not rule.namespace]
     wide = [rule for rule in rules if namespaces and CLUSTER_GROUPS.issuperset(rule.groups)]
     narrow = [rule for rule in rules if rule not in wide]
     found = [
         *(each for place in namespaces or (None,) for each in _given(name, narrow, account, home, place)),
         *_given(f"{name}-own", own, account, home, home),
+        *there,
     ]
     return [*found, *_given(f"{name}-cluster", wide, account, home, None)] if wide else found
 

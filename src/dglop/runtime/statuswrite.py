@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from dglop.runtime.api import Resource
     from dglop.runtime.client import Client
+    from dglop.runtime.ownchanges import OwnChanges
     from dglop.runtime.reconcile import Request
 
 __all__ = ("is_same_ground", "is_written", "write_status")
@@ -44,7 +45,7 @@ def is_written(patch: Mapping[str, Any], read: Mapping[str, Any], fresh: Mapping
 
 def _has_same_metadata(read: Mapping[str, Any], fresh: Mapping[str, Any]) -> bool:
     old, new = read.get("metadata") or {}, fresh.get("metadata") or {}
-    return all(old.get(name) == new.get(name) for name in GROUND)
+    return all((old.get(name) or None) == (new.get(name) or None) for name in GROUND)
 
 
 async def write_status(
@@ -55,12 +56,14 @@ async def write_status(
     *,
     read: Callable[[], Mapping[str, Any]],
     version: str,
+    own: OwnChanges,
 ) -> str:
     """
     Merge *patch* into the status of the object that was *read*, at *version*; give its new version.
 
     The precondition makes a decision on old data fail instead of overwriting what it did not see. Raises
-    ConflictError then, but not for a change of foreign fields: those are no reason to decide anew.
+    ConflictError then, but not for a change of foreign fields, nor for the reconciler's *own* changes of
+    the object, its deletion among them: those are no reason to decide anew.
     """
     namespace = request.namespace or None
 
@@ -73,8 +76,9 @@ async def write_status(
         return await write(version)
     except ConflictError:
         fresh = await client.get(resource, request.name, namespace)
-        if is_written(patch, read(), fresh):
+        ground = own.applied_to(read(), fresh)
+        if is_written(patch, ground, fresh):
             return str(fresh["metadata"]["resourceVersion"])
-        if not is_same_ground(patch, read(), fresh):
+        if not is_same_ground(patch, ground, fresh):
             raise
     return await write(str(fresh["metadata"]["resourceVersion"]))

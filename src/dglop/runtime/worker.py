@@ -11,6 +11,7 @@ from dglop.runtime.context import Context
 from dglop.runtime.outcome import Next, outcome_of_error
 
 if TYPE_CHECKING:
+    from dglop.runtime.api import Resource
     from dglop.runtime.client import Client
     from dglop.runtime.controlloop import ControlLoop
     from dglop.runtime.environment import Environment
@@ -54,7 +55,13 @@ class Worker(Generic[K]):
         raise NotImplementedError
 
     def _context(
-        self, request: Request, *, log: Log, reconcile_id: str, resource_version: str = ""
+        self,
+        request: Request,
+        *,
+        log: Log,
+        reconcile_id: str,
+        resource: Resource | None = None,
+        resource_version: str = "",
     ) -> Context:
         site = self._env.sites[request.cluster]
         return Context(
@@ -64,6 +71,7 @@ class Worker(Generic[K]):
             clock=self._env.clock,
             log=log,
             reconcile_id=reconcile_id,
+            resource=resource,
             resource_version=resource_version,
         )
 

@@ -13,6 +13,7 @@ from dglop.errors import ConfigError
 from dglop.runtime.crdinstall import install_crds
 from dglop.runtime.manager import Manager
 from dglop.runtime.settings import Settings
+from dglop.testing.namespaces import remove_namespace
 from dglop.testing.podstatus import POD, PodPhase, pod_status
 from dglop.testing.threads import Threads
 
@@ -189,6 +190,16 @@ class TestCluster(ABC):
                 POD, metadata["name"], metadata["namespace"], {"status": status}, subresource="status"
             )
         return [each["metadata"]["name"] for each in pods]
+
+    async def end_namespace(self, name: str) -> None:
+        """
+        Be the namespace controller: the namespace, deleted or not, goes, and before it all that is in it.
+
+        Raises NotFoundError, and RuntimeError for what a finalizer keeps though all has settled.
+        """
+        await self._start()
+        await remove_namespace(self._connected, name, self._settle)
+        await self._settle()
 
     @abstractmethod
     async def _open(self) -> Client:

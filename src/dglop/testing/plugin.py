@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dglop import Manager
     from dglop.testing import Envtest
 
-__all__ = ("cluster", "envtest", "manager", "memory_cluster")
+__all__ = ("all_namespaces", "cluster", "envtest", "manager", "memory_cluster")
 
 _CHOICES = ("memory", "envtest")
 
@@ -62,11 +62,17 @@ async def memory_cluster() -> AsyncIterator[MemoryCluster]:
         yield made
 
 
+@pytest.fixture
+def all_namespaces() -> bool:
+    """Whether `cluster` is not bound to a namespace of its own; to be overridden by one that returns True."""
+    return False
+
+
 @pytest.fixture(name="_chosen_cluster")
-def _make_chosen_cluster(request: pytest.FixtureRequest) -> TestCluster:
+def _make_chosen_cluster(request: pytest.FixtureRequest, all_namespaces: bool) -> TestCluster:
     # Not in `cluster`: there a loop runs, and the envtest to be started has one of its own.
     if _chosen(request.config) == "envtest":
-        return EnvtestCluster(request.getfixturevalue("envtest"))
+        return EnvtestCluster(request.getfixturevalue("envtest"), all_namespaces=all_namespaces)
     return MemoryCluster()
 
 

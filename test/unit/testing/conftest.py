@@ -16,7 +16,7 @@ from dglop.runtime.client import ClientConfig
 from dglop.runtime.manager import Manager
 from dglop.runtime.settings import Settings
 from dglop.testing.memory import MemoryServer, connect
-from dglop.testing.plugin import _make_chosen_cluster, cluster, manager, memory_cluster
+from dglop.testing.plugin import _make_chosen_cluster, all_namespaces, cluster, manager, memory_cluster
 from dglop.testing.scripted_clock import EagerClock
 from dglop.testing.toyjob import ToyJob, ToyJobKind
 from test.envtest.common.case_world import Cases, control_both
@@ -37,6 +37,7 @@ _TURNS = 600
 __all__ = (
     "MemoryCases",
     "_make_chosen_cluster",
+    "all_namespaces",
     "cases",
     "client",
     "cluster",

@@ -14,6 +14,7 @@ from dglop.runtime.api.condition import (
 from dglop.runtime.api.crd import crd_manifest
 from dglop.runtime.api.custom import CustomResource, Spec, Status
 from dglop.runtime.api.definition import Column, Conversion, Definition, Scale
+from dglop.runtime.api.durations import format_duration, parse_duration
 from dglop.runtime.api.markers import (
     CEL,
     AtomicList,
@@ -89,6 +90,7 @@ __all__ = (
     "controller_of",
     "crd_manifest",
     "find_condition",
+    "format_duration",
     "format_micro_time",
     "format_time",
     "has_controller",
@@ -98,6 +100,7 @@ __all__ = (
     "merge_rules",
     "owner_reference",
     "owner_references",
+    "parse_duration",
     "parse_quantity",
     "parse_time",
     "remove_condition",

@@ -3,29 +3,33 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeVar
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     ValidationError,
     ValidationInfo,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
 
 from dglop.errors import SchemaError
 from dglop.runtime.api.condition import Condition, find_condition, is_condition_true, set_condition
 from dglop.runtime.api.definition import Column, Definition, Scale, Scope
+from dglop.runtime.api.durations import with_durations
 from dglop.runtime.api.markers import CEL, ListMap
 from dglop.runtime.api.meta import ObjectMeta
 from dglop.runtime.api.modelclass import ModelClass, SpecClass
 from dglop.runtime.api.problems import schema_error
 from dglop.runtime.api.resource import Resource
+
+if TYPE_CHECKING:
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import CoreSchema
 
 __all__ = ("CustomResource", "Spec", "Status")
 
@@ -56,9 +60,14 @@ class Spec(BaseModel, metaclass=SpecClass):
         return _without_nulls(data, info)
 
     @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+        found: CoreSchema = with_durations(handler(source))
+        return found
+
+    @classmethod
     def __get_pydantic_json_schema__(
-        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
+        cls, schema: "CoreSchema", handler: "GetJsonSchemaHandler"
+    ) -> "JsonSchemaValue":
         found = handler.resolve_ref_schema(handler(schema))
         if cls.__cel_rules__:
             found["x-kubernetes-validations"] = [rule.to_wire() for rule in cls.__cel_rules__]

@@ -2,11 +2,13 @@
 """Marks on fields and models that only the CRD schema sees: CEL rules, list maps, raw content."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BeforeValidator, GetJsonSchemaHandler, StrictInt, StrictStr
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, StrictInt, StrictStr
+
+if TYPE_CHECKING:
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import CoreSchema
 
 __all__ = (
     "CEL",
@@ -34,8 +36,8 @@ class Extension:
     keywords: tuple[tuple[str, Any], ...]
 
     def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
+        self, schema: "CoreSchema", handler: "GetJsonSchemaHandler"
+    ) -> "JsonSchemaValue":
         return {**handler(schema), **dict(self.keywords)}
 
 
@@ -66,8 +68,8 @@ class CEL:
         return wire | {key: value for key, value in pairs if value}
 
     def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
+        self, schema: "CoreSchema", handler: "GetJsonSchemaHandler"
+    ) -> "JsonSchemaValue":
         inner = dict(handler(schema))
         rules = [*inner.get("x-kubernetes-validations", []), self.to_wire()]
         return {**inner, "x-kubernetes-validations": rules}
@@ -82,8 +84,8 @@ class ListMap:
         self.keys: tuple[str, ...] = keys
 
     def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
+        self, schema: "CoreSchema", handler: "GetJsonSchemaHandler"
+    ) -> "JsonSchemaValue":
         return {
             **handler(schema),
             "x-kubernetes-list-type": "map",
@@ -122,8 +124,8 @@ class Format:
         self.name: str = name
 
     def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
+        self, schema: "CoreSchema", handler: "GetJsonSchemaHandler"
+    ) -> "JsonSchemaValue":
         return {**handler(schema), "format": self.name, MEANT: True}
 
 
@@ -161,5 +163,9 @@ def _text_of_number(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) else value
 
 
-Quantity = Annotated[str, BeforeValidator(_text_of_number), _INT_OR_STRING]
-"""A resource quantity; a bare number is taken as its text."""
+_QUANTITY = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+|[KMGTPE]i|[numkMGTPE])?$"
+
+Quantity = Annotated[str, Field(pattern=_QUANTITY), BeforeValidator(_text_of_number), _INT_OR_STRING]
+"""A resource quantity, such as `500m`, `2` or `1.5Gi`, for both to check: the API server and Python.
+
+A bare number is taken as its text. `parse_quantity` makes a number of it."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ("Rule", "merge_rules", "role_binding_manifest", "role_manifest")
 
+_Verbs = dict[tuple[str, str, str, tuple[str, ...]], set[str]]
 _API = "rbac.authorization.k8s.io"
 
 
@@ -23,7 +24,8 @@ _API = "rbac.authorization.k8s.io"
 class Rule:
     """What may be done to which resources; `names` limits it to objects of these names.
 
-    With `urls` it is about paths that are no resources, such as /metrics; only a ClusterRole can have it.
+    With `namespace` it holds there alone, and is a Role of its own in the manifests. With `urls` it is about
+    paths that are no resources, such as /metrics; only a ClusterRole can have it.
     """
 
     groups: Sequence[str]
@@ -31,13 +33,28 @@ class Rule:
     verbs: Sequence[str]
     names: Sequence[str] = ()
     urls: Sequence[str] = ()
+    namespace: str = ""
 
     @classmethod
-    def of(cls, kind: Kind, *verbs: str, subresource: str = "", names: Sequence[str] = ()) -> Self:
-        """The rule for one kind, or for one of its subresources."""
+    def of(
+        cls,
+        kind: Kind,
+        *verbs: str,
+        subresource: str = "",
+        names: Sequence[str] = (),
+        namespace: str = "",
+    ) -> Self:
+        """The rule for one kind, or for one of its subresources.
+
+        Raises SchemaError for a namespace of a kind that is in none.
+        """
         resource = resource_of(kind)
+        if namespace and not resource.namespaced:
+            raise SchemaError(
+                f"{resource.group_resource} is in no namespace, so no rule holds in {namespace}"
+            )
         plural = f"{resource.plural}/{subresource}" if subresource else resource.plural
-        return cls((resource.group,), (plural,), verbs, names)
+        return cls((resource.group,), (plural,), verbs, names, namespace=namespace)
 
     def to_wire(self) -> dict[str, Any]:
         if self.urls:
@@ -56,25 +73,28 @@ def merge_rules(rules: Iterable[Rule]) -> list[Rule]:
     """The same rights in as few rules as one reads easily, whatever order they were declared in.
 
     Verbs for one resource add up, and resources of a group with the same verbs share a rule. What is
-    allowed for all names is left out of the rules for some.
+    allowed for all names is left out of the rules for some, and what is allowed in all namespaces out of
+    those for one.
     """
-    verbs: dict[tuple[str, str, tuple[str, ...]], set[str]] = {}
+    verbs: _Verbs = {}
     urls: dict[str, set[str]] = {}
     for rule in rules:
         for url in rule.urls:
             urls.setdefault(url, set()).update(rule.verbs)
         for group in rule.groups:
             for resource in rule.resources:
-                verbs.setdefault((group, resource, tuple(sorted(rule.names))), set()).update(rule.verbs)
-    shared: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for (group, resource, names), allowed in sorted(verbs.items()):
-        general = verbs.get((group, resource, ()), set()) if names else set()
+                key = (rule.namespace, group, resource, tuple(sorted(rule.names)))
+                verbs.setdefault(key, set()).update(rule.verbs)
+    shared: dict[tuple[str, str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for (place, group, resource, names), allowed in sorted(verbs.items()):
+        general = _general(verbs, (place, group, resource, names))
         left = allowed - general if "*" not in general else set()
         if left:
             kept = ("*",) if "*" in left else tuple(sorted(left))
-            shared.setdefault((group, names, kept), []).append(resource)
+            shared.setdefault((place, group, names, kept), []).append(resource)
     merged = [
-        Rule((group,), tuple(resources), kept, names) for (group, names, kept), resources in shared.items()
+        Rule((group,), tuple(resources), kept, names, namespace=place)
+        for (place, group, names, kept), resources in shared.items()
     ]
     return [
         *merged,
@@ -82,12 +102,23 @@ def merge_rules(rules: Iterable[Rule]) -> list[Rule]:
     ]
 
 
+def _general(verbs: _Verbs, key: tuple[str, str, str, tuple[str, ...]]) -> set[str]:
+    """What is allowed of a resource beyond the names and the namespace of *key*."""
+    place, group, resource, names = key
+    wider = {("", group, resource, ()), ("", group, resource, names), (place, group, resource, ())} - {key}
+    return {verb for each in wider for verb in verbs.get(each, ())}
+
+
 def role_manifest(name: str, rules: Iterable[Rule], namespace: str | None = None) -> dict[str, Any]:
     """A Role in `namespace`, or a ClusterRole without one; rules sorted so that the output is stable.
 
-    Raises SchemaError for paths in a Role, which has none.
+    Raises SchemaError for paths in a Role, which has none, and for a rule of another namespace.
     """
     metadata = {"name": name} | ({"namespace": namespace} if namespace else {})
+    rules = list(rules)
+    other = next((each.namespace for each in rules if each.namespace not in ("", namespace)), "")
+    if other:
+        raise SchemaError(f"{name}: a rule of namespace {other} belongs in a Role there")
     wires = [rule.to_wire() for rule in rules]
     if namespace and any("nonResourceURLs" in each for each in wires):
         raise SchemaError(f"Role {name} cannot allow paths that are no resources; put them in a ClusterRole")

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from dglop.errors import SchemaError
+from dglop.runtime.api.durations import format_duration, is_kubernetes_duration
 from dglop.runtime.api.markers import MEANT
 
 if TYPE_CHECKING:
@@ -55,6 +57,14 @@ class _Generator(GenerateJsonSchema):
 
     def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> JsonSchemaValue:
         return {_INVALID: f"{error_info}, from {_name_of(schema)}"}
+
+    def encode_default(self, dft: Any) -> Any:
+        return super().encode_default(_with_texts(dft))
+
+    def timedelta_schema(self, schema: Any) -> JsonSchemaValue:
+        if not is_kubernetes_duration(schema):
+            return {_INVALID: "a timedelta must be in a class that is a Spec, which reads and writes it"}
+        return {"type": "string", "format": "duration", MEANT: True}
 
 
 class _Converter:
@@ -152,8 +162,8 @@ def _format(schema: Schema, result: Schema, path: tuple[str, ...]) -> None:
     if schema.get(MEANT):
         if found not in _FORMATS:
             raise SchemaError(f"{_dotted(path)}: the API server checks no format {found!r}")
-    elif found not in _FORMATS or found == "duration":
-        del result["format"]  # pydantic's durations are ISO 8601, the API server's are Go's
+    elif found not in _FORMATS:
+        del result["format"]
 
 
 def _enum(schema: Schema, result: Schema, path: tuple[str, ...]) -> None:
@@ -166,6 +176,17 @@ def _enum(schema: Schema, result: Schema, path: tuple[str, ...]) -> None:
         raise SchemaError(f"{_dotted(path)}: a CRD has no enum of {' and '.join(sorted(types))}")
     if "type" not in result and types:
         result["type"] = types.pop()
+
+
+def _with_texts(default: Any) -> Any:
+    """A default with its durations in Kubernetes' form; what is a model says it by itself."""
+    if isinstance(default, timedelta):
+        return format_duration(default)
+    if isinstance(default, list | tuple | set):
+        return [_with_texts(each) for each in default]
+    if isinstance(default, dict):
+        return {name: _with_texts(each) for name, each in default.items()}
+    return default
 
 
 def _name_of(schema: Any) -> str:

@@ -14,6 +14,7 @@ from dglop.errors import (
     ApiError,
     BadRequestError,
     ConflictError,
+    FieldConflictError,
     ForbiddenError,
     GoneError,
     InvalidError,
@@ -55,7 +56,10 @@ def error_of_status(
     details = dict(found) if isinstance(found, Mapping) else {}
     if retry_after is None:
         retry_after = _seconds(details.get("retryAfterSeconds"))
-    return _class_of(code, reason)(code, reason, str(wire.get("message") or ""), details, retry_after)
+    kind = _class_of(code, reason)
+    if kind is ConflictError and _is_about_fields(details):
+        kind = FieldConflictError
+    return kind(code, reason, str(wire.get("message") or ""), details, retry_after)
 
 
 _CLASSES: dict[int, type[ApiError]] = {
@@ -78,6 +82,13 @@ def _class_of(code: int, reason: str) -> type[ApiError]:
     if code >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return ServerError
     return _CLASSES.get(code, ApiError)
+
+
+def _is_about_fields(details: Mapping[str, Any]) -> bool:
+    causes = details.get("causes")
+    return isinstance(causes, list) and any(
+        isinstance(each, Mapping) and each.get("reason") == "FieldManagerConflict" for each in causes
+    )
 
 
 def _phrase(code: int) -> str:

@@ -66,12 +66,13 @@ class Door:
         """Which kinds the API server has, and under which names; read from it when first asked."""
         return self._mapper
 
-    def in_namespace(self, namespace: str) -> Self:
+    def in_namespace(self, namespace: str, *, instead: str = "") -> Self:
         """This client for one namespace alone: `list` means it, and calls elsewhere raise ConfigError.
 
-        Cluster-scoped kinds and `raw` are as before.
+        Cluster-scoped kinds and `raw` are as before. *instead* is what the error advises, for those who
+        did not make the client themselves.
         """
-        return self._with(namespace=namespace, is_bound=True)
+        return self._with(namespace=namespace, is_bound=True, instead=instead or self._view.instead)
 
     def dry_run(self) -> Self:
         """This client with all its writes checked, admitted and answered, but not kept."""
@@ -108,10 +109,14 @@ class Door:
     def intercepted(self, *interceptors: Interceptor) -> Self:
         """This client with its calls (not its watches) handed through functions of one's own.
 
+        Looking up what the API server calls a kind is a call, too.
+
         Each is awaited with the call and a function that sends it on; it may change the call or its
         answer, raise an ApiError instead, or trace. The first one is outermost; retries lie inside.
         """
-        return self._with(interceptors=(*self._view.interceptors, *interceptors))
+        view = self._with(interceptors=(*self._view.interceptors, *interceptors))
+        view.__dict__["_mapper"] = self._mapper.asking(view.raw)
+        return view
 
     async def raw(
         self,

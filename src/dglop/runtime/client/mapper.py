@@ -39,11 +39,21 @@ class Mapper:
     installed meanwhile is seen. Raises NoKindMatchError where it is not there either.
     """
 
-    def __init__(self, raw: _Raw) -> None:
+    def __init__(
+        self,
+        raw: _Raw,
+        *,
+        known: dict[str, tuple[Served, ...]] | None = None,
+        reads: dict[str, int] | None = None,
+    ) -> None:
         self._raw = raw
-        self._known: dict[str, tuple[Served, ...]] = {}
-        self._reads: dict[str, int] = {}
+        self._known: dict[str, tuple[Served, ...]] = {} if known is None else known
+        self._reads: dict[str, int] = {} if reads is None else reads
         self._lock = asyncio.Lock()
+
+    def asking(self, raw: _Raw) -> Mapper:
+        """The same knowledge, added to by *raw*, which may itself ask this one."""
+        return Mapper(raw, known=self._known, reads=self._reads)
 
     async def resource(self, kind: str, *, group: str | None = None, version: str = "") -> Resource:
         """The resource of a kind by its name, in `group` ("" is the core group) or in any."""

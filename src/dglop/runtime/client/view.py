@@ -41,6 +41,8 @@ class View:
     namespace: str
     is_bound: bool = False
     """Whether `namespace` is the only one."""
+    instead: str = "use the client that it was made from"
+    """What the error of a call to another namespace advises."""
     dry_run: bool = False
     field_manager: str | None = None
     validation: FieldValidation | None = None
@@ -58,7 +60,7 @@ class View:
         if self.is_bound and resource.namespaced and namespace not in (None, "", self.namespace):
             raise ConfigError(
                 f"this client is bound to namespace {self.namespace!r} and was asked for "
-                f"{resource.group_resource} in {namespace!r}; use the client that it was made from"
+                f"{resource.group_resource} in {namespace!r}; {self.instead}"
             )
         return namespace or self.namespace
 

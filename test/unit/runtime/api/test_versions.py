@@ -184,7 +184,7 @@ def test_every_marker_is_said_in_the_schema() -> None:
     assert found["id"] == {"type": "string", "format": "uuid"}
     assert found["day"] == {"type": "string", "format": "date"}
     assert found["address"] == {"type": "string", "format": "ipv4"}
-    assert found["span"] == {"type": "string"}
+    assert found["span"] == {"type": "string", "format": "duration"}
     assert found["wait"] == {"type": "string", "format": "duration", "default": "1h"}
     (rule,) = found["size"]["x-kubernetes-validations"]
     assert rule == {
