@@ -118,6 +118,11 @@ class Observer:
         return max(self._done.values()) - min(self._sent.values())
 
     @property
+    def pods_all(self) -> float:
+        """Seconds from the first request until the last job had all its pods."""
+        return max(self._complete.values()) - min(self._sent.values())
+
+    @property
     def pods_p50(self) -> float:
         """The median over the jobs of the seconds from its request until all its pods were there."""
         return middle(self._complete[job] - self._sent[job] for job in self._complete)
