@@ -23,7 +23,7 @@ def series(metrics: str, name: str) -> Iterator[tuple[dict[str, str], float]]:
         yield dict(_LABEL.findall(labels)), float(value)
 
 
-def counted(metrics: str, name: str, **labels: str) -> int:
+def counted(metrics: str, name: str, /, **labels: str) -> int:
     """The sum of the series of this name that have these labels."""
     found = (value for told, value in series(metrics, name) if labels.items() <= told.items())
     return int(sum(found))
