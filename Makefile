@@ -84,6 +84,10 @@ e2e: $(STAMP) ## Run the tests that need a cluster
 bench: $(STAMP) ## Print the figures that the docs quote; takes long
 	@$(PY) -m hack.bench
 
+.PHONY: scale
+scale: $(STAMP) ## Run 1 000 jobs of 10 pods on the fake node and explain each write to the API server; SCALE=1000x10
+	@$(PY) -m hack.bench scale --scale $(or $(SCALE),1000x10)
+
 .PHONY: soak
 soak: $(STAMP) ## Run a Manager against a breaking network and API server; SOAK_SECONDS=1800
 	@$(PY) -m hack.soak --seconds $(or $(SOAK_SECONDS),1800)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from hack.bench.demo import measure_demo
 from hack.bench.errors import BenchError
-from hack.bench.jobs import JobsBench
+from hack.bench.jobs import measure_jobs
 from hack.bench.machine import describe, describe_cluster
 from hack.bench.options import parse
 from hack.bench.runtime.bench import measure_runtime
+from hack.bench.scale import measure_scale
 from hack.bench.sizes import measure_images
 from hack.bench.start import measure_start
 from hack.cluster.errors import ClusterError
@@ -22,22 +23,28 @@ from hack.cluster.report import choose_report
 from hack.stack import bring_up
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from hack.bench.options import Options
     from hack.bench.section import Section
     from hack.cluster.report import Report
     from hack.stack import Stack
 
 
-async def _measure(bench: str, stack: Stack, report: Report, options: Options) -> list[Section]:
+async def _measure(bench: str, stack: Stack, report: Report, options: Options) -> AsyncIterator[Section]:
     match bench:
         case "jobs":
-            return await JobsBench(stack, report, options).run()
+            async for section in measure_jobs(stack, report, options):
+                yield section
+        case "scale":
+            for section in await measure_scale(stack, report, options):
+                yield section
         case "start":
-            return [await measure_start(stack, report, options)]
+            yield await measure_start(stack, report, options)
         case "demo":
-            return [await measure_demo(report, options)]
+            yield await measure_demo(report, options)
         case _:
-            return [await asyncio.to_thread(measure_images, report)]
+            yield await asyncio.to_thread(measure_images, report)
 
 
 async def _run(options: Options) -> None:
@@ -53,7 +60,7 @@ async def _run(options: Options) -> None:
     stack = await asyncio.to_thread(bring_up, report)
     print(describe_cluster(stack).markdown(), flush=True)
     for bench in rest:
-        for section in await _measure(bench, stack, report, options):
+        async for section in _measure(bench, stack, report, options):
             print(section.markdown(), flush=True)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hack.bench.figures import seconds
+from hack.bench.samples import WRITES, series
 from hack.bench.section import Section
 from hack.cluster.paths import paths_from
 
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ("Cost", "cost_section", "parse_requests", "take_cost")
 
-_COUNTED = re.compile(r"^apiserver_request_total\{(.*)\} (\S+)$", re.MULTILINE)
-_LABEL = re.compile(r'(\w+)="([^"]*)"')
-_WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _LITTLE = 0.5  # CPU seconds
 _FEW = 20  # rows with fewer requests on every side say nothing about a load
 
@@ -44,11 +41,10 @@ class Cost:
 def parse_requests(metrics: str) -> Counter[str]:
     """The writes that an API server has answered, as `PATCH pods/status`, whatever it answered."""
     found: Counter[str] = Counter()
-    for labels, count in _COUNTED.findall(metrics):
-        told = dict(_LABEL.findall(labels))
-        if told["verb"] in _WRITES:
+    for told, count in series(metrics, "apiserver_request_total"):
+        if told["verb"] in WRITES:
             place = "/".join(filter(None, (told["resource"], told["subresource"])))
-            found[f"{told['verb']} {place}"] += int(float(count))
+            found[f"{told['verb']} {place}"] += int(count)
     return found
 
 

@@ -37,6 +37,7 @@ class _Object(msgspec.Struct):
     metadata: _Metadata
     status: _Status | str = ""  # an ERROR event carries a Status, whose own status is a word
     message: str = ""
+    code: int = 0
 
 
 class _Event(msgspec.Struct):
@@ -44,6 +45,7 @@ class _Event(msgspec.Struct):
     object: _Object
 
 
+_LATE = frozenset({429, 504})
 _DECODER = msgspec.json.Decoder(_Event)
 
 
@@ -118,6 +120,11 @@ class Observer:
         return max(self._done.values()) - min(self._sent.values())
 
     @property
+    def pods_all(self) -> float:
+        """Seconds from the first request until the last job had all its pods."""
+        return max(self._complete.values()) - min(self._sent.values())
+
+    @property
     def pods_p50(self) -> float:
         """The median over the jobs of the seconds from its request until all its pods were there."""
         return middle(self._complete[job] - self._sent[job] for job in self._complete)
@@ -125,6 +132,8 @@ class Observer:
 
 def _decode(line: bytes) -> _Object | None:
     event = _DECODER.decode(line)
+    if event.type == "ERROR" and event.object.code in _LATE:
+        return None  # a busy server's cache lags behind: whoever watches begins again with what is there then
     if event.type == "ERROR":
         raise BenchError(f"the API server ended a watch: {event.object.message}")
     return None if event.type in ("BOOKMARK", "DELETED") else event.object

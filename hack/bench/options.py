@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ("BENCHES", "RUNTIME_SIDES", "SIDES", "WORKS", "Options", "parse")
 
-BENCHES = ("runtime", "jobs", "start", "demo", "images")
-SIDES = ("ours", "peer", "plain", "bare")
+BENCHES = ("runtime", "jobs", "scale", "start", "demo", "images")
+SIDES = ("ours", "torch", "peer", "lifted", "plain", "plain-torch", "bare")
 RUNTIME_SIDES = tuple(side.name for side in sides.SIDES)
 WORKS = ("sync", "events", "relist", "noop", "restart", "failover")
 
@@ -27,17 +27,21 @@ _RUNTIME_REPEAT = 5
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Which figures, how many jobs or pods a load has, how often each is measured, and where logs go."""
+    """Which figures, how many jobs or pods a load has, how often each is measured, and where logs go.
+
+    `scale` is how many jobs of how many pods the scale run has.
+    """
 
     benches: tuple[str, ...]
     sides: tuple[str, ...]
-    jobs: int
+    jobs: tuple[int, ...]
     repeat: int
     folder: Path
     runtime_sides: tuple[str, ...] = RUNTIME_SIDES
     works: tuple[str, ...] = WORKS
     pods: tuple[int, ...] = (10_000, 50_000)
     runtime_repeat: int = _RUNTIME_REPEAT
+    scale: tuple[int, int] = (1000, 10)
 
 
 def parse(argv: list[str] | None = None) -> Options:
@@ -53,21 +57,23 @@ def parse(argv: list[str] | None = None) -> Options:
     ):
         if unknown := set(what) - set(known):
             parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(known)}")
-    if found.jobs < 1 or (found.repeat is not None and found.repeat < 1):
-        parser.error("--jobs and --repeat are at least 1")
-    pods = _counts(found.pods)
-    if not pods or list(pods) != sorted(set(pods)) or pods[0] < 1:
-        parser.error("--pods are numbers that grow, such as 10000,50000")
+    if found.repeat is not None and found.repeat < 1:
+        parser.error("--repeat is at least 1")
+    jobs, pods = _growing(parser, "--jobs", found.jobs), _growing(parser, "--pods", found.pods)
+    scale = _counts(found.scale, "x")
+    if len(scale) != 2 or min(scale) < 1:
+        parser.error("--scale is jobs by pods, such as 1000x10")
     return Options(
         tuple(each for each in BENCHES if not found.benches or each in found.benches),
         sides,
-        found.jobs,
+        jobs,
         found.repeat or _REPEAT,
         paths_from().cache / "bench",
         tuple(each for each in RUNTIME_SIDES if each in beside),
         tuple(each for each in WORKS if each in works),
         pods,
         found.repeat or _RUNTIME_REPEAT,
+        (scale[0], scale[1]),
     )
 
 
@@ -75,7 +81,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m hack.bench", description=__doc__)
     parser.add_argument("benches", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHES)}; all by default")
     parser.add_argument("--sides", default=",".join(SIDES), help=f"of the jobs bench: {','.join(SIDES)}")
-    parser.add_argument("--jobs", type=int, default=200, help="jobs of a load (200)")
+    parser.add_argument("--jobs", default="200,1000", help="jobs of the loads, growing (200,1000)")
+    parser.add_argument("--scale", default="1000x10", help="jobs of the scale run by their pods (1000x10)")
     parser.add_argument(
         "--repeat", type=int, help=f"measurements that a median is of ({_REPEAT}; runtime {_RUNTIME_REPEAT})"
     )
@@ -88,6 +95,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _counts(text: str) -> tuple[int, ...]:
-    parts = text.split(",")
+def _growing(parser: argparse.ArgumentParser, name: str, text: str) -> tuple[int, ...]:
+    counts = _counts(text)
+    if not counts or list(counts) != sorted(set(counts)) or counts[0] < 1:
+        parser.error(f"{name} are numbers that grow, such as 200,1000")
+    return counts
+
+
+def _counts(text: str, between: str = ",") -> tuple[int, ...]:
+    parts = text.split(between)
     return tuple(map(int, parts)) if all(part.isdecimal() for part in parts) else ()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hack.bench.errors import BenchError
 from hack.bench.identity import write_kubeconfig
+from hack.bench.operator import Operator
 from hack.bench.podseat import can_seat, seated, write_account
 from hack.bench.process import free_port, running
 from hack.stack import DEPLOYMENT, NAMESPACE
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping
     from pathlib import Path
 
-    from hack.bench.process import Program
     from hack.stack import Stack
 
 __all__ = ("deployment_paused", "operator_arguments", "our_operator")
@@ -72,18 +72,19 @@ def deployment_paused(stack: Stack) -> Iterator[dict[str, Any]]:
 
 @asynccontextmanager
 async def our_operator(
-    stack: Stack, deployment: Mapping[str, Any], folder: Path
-) -> AsyncIterator[tuple[Program, int]]:
-    """The operator with the Deployment's arguments and service account; yields it and its health port."""
+    stack: Stack, deployment: Mapping[str, Any], folder: Path, *more: str
+) -> AsyncIterator[Operator]:
+    """The operator with the Deployment's service account and arguments, and *more* of these."""
     account = deployment["spec"]["template"]["spec"]["serviceAccountName"]
-    health = free_port()
+    health, metrics = free_port(), free_port()
     argv = [
         sys.executable,
         "-m",
         "dglop",
         *operator_arguments(deployment),
+        *more,
         f"--health-bind=127.0.0.1:{health}",
-        f"--metrics-bind=127.0.0.1:{free_port()}",
+        f"--metrics-bind=127.0.0.1:{metrics}",
         f"--progress-bind=127.0.0.1:{free_port()}",
     ]
     if can_seat():
@@ -93,4 +94,4 @@ async def our_operator(
         env = {"KUBECONFIG": str(write_kubeconfig(stack, NAMESPACE, account, folder / "operator.kubeconfig"))}
     env |= {"POD_NAMESPACE": NAMESPACE, "PYTHONUNBUFFERED": "1"}
     async with running(argv, env=env, log=folder / "operator.log") as program:
-        yield program, health
+        yield Operator(program, health, metrics)

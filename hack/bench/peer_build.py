@@ -27,9 +27,10 @@ _NAME = "training-operator"
 
 @dataclass(frozen=True, slots=True)
 class PeerBuild:
-    """The program, its version, and the folder of its manifests in the module cache."""
+    """Its own program, the one without limits, the version, and its manifests in the module cache."""
 
     program: Path
+    lifted: Path
     version: str
     manifests: Path
 
@@ -47,9 +48,10 @@ def peer_build(note: Callable[[str], None]) -> PeerBuild:
     """
     paths = paths_from()
     program = GoProgram(_NAME, peer_version(), _SOURCE, _PACKAGE).built(note)
+    lifted = GoProgram(f"{_NAME}-lifted", peer_version(), _SOURCE, ".").built(note)
     go = find_go(paths, note)
     # The version is the one that go.mod requires, so this reads the cache, or fills it after a clean.
     told = json.loads(
         output([str(go.program), "-C", str(_SOURCE), "mod", "download", "-json", MODULE], env=go.env)
     )
-    return PeerBuild(program, peer_version(), Path(told["Dir"]) / "manifests" / "base")
+    return PeerBuild(program, lifted, peer_version(), Path(told["Dir"]) / "manifests" / "base")

@@ -29,12 +29,12 @@ async def measure_start(stack: Stack, report: Report, options: Options) -> Secti
     jobs = len(stack.run("get", "dgljobs", "-A", "-o", "name").split())
     with deployment_paused(stack) as deployment, report.step("start") as step:
         for _ in range(options.repeat):
-            async with our_operator(stack, deployment, options.folder) as (program, health):
-                times.append(await program.ready(health))
+            async with our_operator(stack, deployment, options.folder) as operator:
+                times.append(await operator.ready())
                 await asyncio.sleep(
                     _IDLE_SECONDS
                 )  # the very thing that is measured, not a wait for something
-                idle.append(program.usage())
+                idle.append(operator.program.usage())
                 step.note(f"{times[-1]:.2f} s, {megabytes(idle[-1].rss)}")
     rows = [
         ("from exec to /readyz 200", seconds(middle(times)), "under 2 s"),

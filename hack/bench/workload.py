@@ -15,8 +15,8 @@ _RUNTIME = {"dglop.dev/fake-runtime": "1s"}  # hack/cluster/kwok.yaml: Running f
 _IMAGE = "dglop.local/never-pulled"
 
 
-def dgl_job(name: str, namespace: str) -> dict[str, Any]:
-    """Three Workers at once on parts that are there already: nothing is partitioned or fetched."""
+def dgl_job(name: str, namespace: str, workers: int = PODS_EACH) -> dict[str, Any]:
+    """Workers at once on parts that are there already: nothing is partitioned or fetched."""
     return {
         "apiVersion": "kubeflow.org/v1alpha1",
         "kind": "DGLJob",
@@ -24,7 +24,7 @@ def dgl_job(name: str, namespace: str) -> dict[str, Any]:
         "spec": {
             "partitionMode": "Skip",
             "storage": {"type": "PVC", "claimName": CLAIM, "existing": True},
-            "dglReplicaSpecs": {"Worker": {"replicas": PODS_EACH, "template": _template("dgl")}},
+            "dglReplicaSpecs": {"Worker": {"replicas": workers, "template": _template("dgl")}},
         },
     }
 

@@ -87,3 +87,10 @@ def test_a_watch_that_ends_in_an_error_ends_the_measurement() -> None:
     line = b'{"type":"ERROR","object":{"kind":"Status","metadata":{},"status":"Failure","message":"too old"}}'
     with pytest.raises(BenchError, match="too old"):
         Observer(["a"], 1).pod_event(line, 1)
+
+
+def test_a_watch_that_a_busy_server_gives_up_begins_anew() -> None:
+    status = b'{"metadata":{},"status":"Failure","message":"Too large resource version","code":504}'
+    observer = Observer(["a"], 1)
+    observer.pod_event(b'{"type":"ERROR","object":' + status + b"}", 1)
+    assert observer.pods == 0

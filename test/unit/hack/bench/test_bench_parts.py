@@ -10,14 +10,17 @@ import pytest
 
 from hack.bench.copies import copies
 from hack.bench.cost import Cost, cost_section, parse_requests
+from hack.bench.figures import Usage
 from hack.bench.identity import as_account
-from hack.bench.jobs import Sample, section
+from hack.bench.installing import is_established, labelled
+from hack.bench.jobtables import Sample, sections
 from hack.bench.load import Timing
 from hack.bench.options import parse
 from hack.bench.ours import operator_arguments
-from hack.bench.peer import is_established, peer_objects
+from hack.bench.peer import peer_objects
 from hack.bench.peer_build import peer_version
 from hack.bench.podseat import pod_variables
+from hack.bench.torch import torch_objects
 from hack.bench.workload import CLAIM, JOB_LABEL, dgl_job, parts_volume, plain_pod, pytorch_job
 
 NOTHING = Cost(Counter(), {})
@@ -95,10 +98,23 @@ def test_claim_and_volume_name_each_other() -> None:
     assert dgl_job("j", "n")["spec"]["storage"]["claimName"] == claim["metadata"]["name"]
 
 
-def test_all_that_the_peer_gets_is_labelled_and_bound_to_its_own_role() -> None:
+def test_what_the_bench_installs_is_labelled_as_its_own() -> None:
+    made = labelled({"kind": "Namespace", "metadata": {"name": "n", "labels": {"a": "b"}}})
+    assert made["metadata"]["labels"] == {"a": "b", "app.kubernetes.io/part-of": "dglop-bench"}
+
+
+def test_our_pytorchjobs_are_run_by_the_account_of_the_deployment() -> None:
+    deployment = _deployment(env=[])
+    deployment["spec"]["template"]["spec"]["serviceAccountName"] = "dglop"
+    crd, role, binding = torch_objects(deployment)
+    assert crd["metadata"]["name"] == "pytorchjobs.kubeflow.org"
+    assert binding["roleRef"]["name"] == role["metadata"]["name"]
+    assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "dglop", "namespace": "ns"}]
+
+
+def test_the_peer_is_bound_to_its_own_role() -> None:
     role = {"kind": "ClusterRole", "metadata": {"name": "training-operator"}, "rules": []}
     objects = peer_objects({"kind": "CustomResourceDefinition", "metadata": {"name": "crd"}}, role)
-    assert all(each["metadata"]["labels"]["app.kubernetes.io/part-of"] == "dglop-bench" for each in objects)
     binding = next(each for each in objects if each["kind"] == "ClusterRoleBinding")
     assert binding["roleRef"]["name"] == "training-operator"
 
@@ -114,7 +130,7 @@ def test_the_peer_is_the_version_that_the_docs_speak_of() -> None:
 
 
 def test_all_benches_run_by_default_and_in_one_order() -> None:
-    assert parse([]).benches == ("runtime", "jobs", "start", "demo", "images")
+    assert parse([]).benches == ("runtime", "jobs", "scale", "start", "demo", "images")
     assert parse(["images", "start"]).benches == ("start", "images")
 
 
@@ -124,22 +140,44 @@ def test_an_unknown_word_on_the_command_line_is_refused(argv: list[str]) -> None
         parse(argv)
 
 
-def test_the_table_of_jobs_tells_the_ratios_of_the_medians() -> None:
-    def timed(*walls: float) -> list[Sample]:
-        return [Sample(Timing(wall, 1.0, 2.0, 20.0, 600), NOTHING) for wall in walls]
+def _timed(*walls: float, cpu: float | None = None, peak: int = 0, **asked: int) -> list[Sample]:
+    usage = Usage(0, peak, peak) if peak else None
+    return [
+        Sample(Timing(wall, 1.0, 2.0, 1.5, 20.0, 600), NOTHING, cpu, usage, Counter(asked)) for wall in walls
+    ]
 
-    text = section({"ours": timed(13, 12, 99), "peer": timed(65), "plain": timed(6.5)}, parse([])).markdown()
-    assert "dglop / training-operator: 0.20" in text
-    assert "dglop / plain creation of its pods: 2.00" in text
+
+def _text(samples: dict[str, list[Sample]], jobs: int = 200) -> str:
+    return "\n".join(each.markdown() for each in sections(samples, jobs, 3))
+
+
+def test_the_tables_of_jobs_tell_the_ratios_of_the_medians_beside_the_goals() -> None:
+    text = _text(
+        {
+            "ours": _timed(13, 12, 99, cpu=9, peak=100_000_000),
+            "torch": _timed(6.5, cpu=6, peak=90_000_000),
+            "peer": _timed(65, cpu=6, peak=80_000_000),
+            "lifted": _timed(26),
+            "plain": _timed(6.5),
+        }
+    )
     assert "13.0 s (12.0 s to 99.0 s)" in text
+    assert "| time / training-operator with its defaults | 0.20 | 0.10 | at most 0.20 |" in text
+    assert "| time / training-operator lifted | 0.50 | 0.25 | at most 1.00 |" in text
+    assert "| CPU / training-operator with its defaults | 1.50 | 1.00 | at most 1.00 |" in text
+    assert "| peak memory / training-operator with its defaults | 1.25 | 1.12 | at most 1.50 |" in text
+    assert "| time / plain creation of the same pods | 2.00 | – | at most 2.00 |" in text  # noqa: RUF001
     assert "client limits of 20 requests/s" in text
 
 
-def test_the_table_of_one_side_tells_no_ratio() -> None:
-    text = section(
-        {"plain": [Sample(Timing(6.5, 2.9, 0.1, 13.0, 600), NOTHING)]}, parse(["--sides=plain"])
-    ).markdown()
-    assert "dglop /" not in text
+def test_the_requests_of_an_operator_are_told_by_verb_and_by_job() -> None:
+    text = _text({"ours": _timed(1, POST=1600, PATCH=800, GET=3), "plain": _timed(1)})
+    assert "|  | GET | PATCH | POST | writes a job |" in text
+    assert "| dglop, DGLJob | 3 | 800 | 1600 | 12.0 |" in text
+
+
+def test_the_tables_of_one_side_have_no_goals() -> None:
+    assert "Goals" not in _text({"plain": _timed(6.5)})
 
 
 def test_requests_are_counted_by_verb_and_place_over_all_answers() -> None:
