@@ -9,6 +9,7 @@ from dglop import CEL, CustomResource, Manager, RawPod
 from dglop.common import (
     JobKind,
     JobReconciler,
+    JobSettings,
     JobSpec,
     Replica,
     ReplicaSpec,
@@ -16,7 +17,6 @@ from dglop.common import (
     default_env,
     set_env,
 )
-from dglop.common.rbac import job_rules
 from dglop.common.rules import fixed_replicas, name_rules, only_roles
 from dglop.common.templates import shape_problems
 
@@ -94,8 +94,8 @@ def port_of(spec: ReplicaSpec) -> str:
     return str(named[0] if named else PORT)
 
 
-manager = Manager(name="xgboostjob")
-manager.controller(XGBoostJob, JobReconciler(XGBoostJobKind()), rules=job_rules(XGBoostJob.resource))
+manager = Manager(JobSettings.from_environment(), name="xgboostjob")
+manager.controller(XGBoostJob, JobReconciler(XGBoostJobKind()))
 
 if __name__ == "__main__":
     manager.main()

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from dglop.errors import SchemaError
@@ -23,7 +23,8 @@ _API = "rbac.authorization.k8s.io"
 class Rule:
     """What may be done to which resources; `names` limits it to objects of these names.
 
-    With `urls` it is about paths that are no resources, such as /metrics; only a ClusterRole can have it.
+    With `urls` it is about paths that are no resources, such as /metrics; only a ClusterRole can have it. The
+    same goes for what is in no namespace, which `namespaced` says.
     """
 
     groups: Sequence[str]
@@ -31,13 +32,14 @@ class Rule:
     verbs: Sequence[str]
     names: Sequence[str] = ()
     urls: Sequence[str] = ()
+    namespaced: bool = field(default=True, compare=False)
 
     @classmethod
     def of(cls, kind: Kind, *verbs: str, subresource: str = "", names: Sequence[str] = ()) -> Self:
         """The rule for one kind, or for one of its subresources."""
         resource = resource_of(kind)
         plural = f"{resource.plural}/{subresource}" if subresource else resource.plural
-        return cls((resource.group,), (plural,), verbs, names)
+        return cls((resource.group,), (plural,), verbs, names, namespaced=resource.namespaced)
 
     def to_wire(self) -> dict[str, Any]:
         if self.urls:
@@ -60,21 +62,26 @@ def merge_rules(rules: Iterable[Rule]) -> list[Rule]:
     """
     verbs: dict[tuple[str, str, tuple[str, ...]], set[str]] = {}
     urls: dict[str, set[str]] = {}
+    wide: set[tuple[str, str]] = set()
     for rule in rules:
         for url in rule.urls:
             urls.setdefault(url, set()).update(rule.verbs)
         for group in rule.groups:
             for resource in rule.resources:
                 verbs.setdefault((group, resource, tuple(sorted(rule.names))), set()).update(rule.verbs)
-    shared: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
+                if not rule.namespaced:
+                    wide.add((group, resource))
+    shared: dict[tuple[str, tuple[str, ...], tuple[str, ...], bool], list[str]] = {}
     for (group, resource, names), allowed in sorted(verbs.items()):
         general = verbs.get((group, resource, ()), set()) if names else set()
         left = allowed - general if "*" not in general else set()
         if left:
             kept = ("*",) if "*" in left else tuple(sorted(left))
-            shared.setdefault((group, names, kept), []).append(resource)
+            placed = (group, resource) not in wide
+            shared.setdefault((group, names, kept, placed), []).append(resource)
     merged = [
-        Rule((group,), tuple(resources), kept, names) for (group, names, kept), resources in shared.items()
+        Rule((group,), tuple(resources), kept, names, namespaced=placed)
+        for (group, names, kept, placed), resources in shared.items()
     ]
     return [
         *merged,
