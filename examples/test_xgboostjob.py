@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lives of XGBoostJobs on an API server in memory; the test is the user and the kubelet."""
+"""Lives of XGBoostJobs, with the test as user, kubelet and queue."""
 
 from pathlib import Path
 from typing import Any
@@ -8,13 +8,15 @@ import pytest
 import yaml
 
 from dglop import InvalidError, Manager, Resource
-from dglop.common import CleanPodPolicy, JobReconciler, ReplicaSpec, StatedJobStatus
-from dglop.common.gang import gang_scheduler
+from dglop.common import CleanPodPolicy, JobReconciler, ReplicaSpec, StatedJobStatus, gang_scheduler
 from dglop.testing import Simulation, TestCluster, pod_template
 from examples.xgboostjob import XGBoostJob, XGBoostJobKind
 
 POD = Resource("", "v1", "Pod", "pods")
 MANIFEST = Path(__file__).with_name("xgboostjob.yaml").read_text()
+WORKLOAD = Resource("kueue.x-k8s.io", "v1beta2", "Workload", "workloads")
+FLAVOR = Resource("kueue.x-k8s.io", "v1beta2", "ResourceFlavor", "resourceflavors", namespaced=False)
+NOW = "2026-01-01T00:00:00Z"
 PODS = ["iris-master-0", "iris-worker-0", "iris-worker-1"]
 
 
@@ -23,6 +25,11 @@ def iris(**policy: Any) -> XGBoostJob:
     wire = yaml.safe_load(MANIFEST)
     wire["spec"]["runPolicy"] |= policy
     return XGBoostJob.from_wire(wire)
+
+
+def true(condition: str) -> dict[str, Any]:
+    """A condition of a Workload, as Kueue writes it."""
+    return {"type": condition, "status": "True", "reason": "Let", "message": "", "lastTransitionTime": NOW}
 
 
 async def start(cluster: TestCluster, manager: Manager, job: XGBoostJob, *, kueue: bool = False) -> None:
@@ -150,8 +157,8 @@ async def test_a_suspended_job_has_no_pods_until_it_is_resumed(
 @pytest.mark.parametrize(
     ("specs", "complaint"),
     [
-        ({"Master": 2}, "must have a Master with replicas: 1"),
-        ({"Worker": 2}, "must have a Master with replicas: 1"),
+        ({"Master": 2}, "Master is needed and has one replica"),
+        ({"Worker": 2}, "Master is needed and has one replica"),
         ({"Master": 1, "Chief": 1}, "may have only Master, Worker"),
     ],
 )
@@ -177,14 +184,25 @@ async def test_a_job_whose_container_has_another_name_fails_and_says_why(
     failed = (await status_of(cluster)).get("Failed")
     assert failed is not None
     assert (failed.reason, await pods_of(cluster)) == ("InvalidSpec", {})
-    assert "xgbReplicaSpecs.Worker.template.spec.containers has none named xgboost" in failed.message
+    assert "xgbReplicaSpecs.Worker.template.spec.containers must have one named xgboost" in failed.message
 
 
 async def test_a_job_in_a_queue_waits_until_it_is_let_in(cluster: TestCluster, manager: Manager) -> None:
+    await cluster.install(WORKLOAD, FLAVOR)
     job = iris()
-    job.metadata.labels = {"kueue.x-k8s.io/queue-name": "team-a"}
+    job.labels["kueue.x-k8s.io/queue-name"] = "team-a"
     await start(cluster, manager, job, kueue=True)
     assert ((await status_of(cluster)).state, await pods_of(cluster)) == ("Suspended", {})
+    (workload,) = await cluster.client.list(WORKLOAD)
+    assert [each["count"] for each in workload["spec"]["podSets"]] == [1, 2]
+
+    sets = [{"name": role, "flavors": {}} for role in ("master", "worker")]
+    admission = {"clusterQueue": "all", "podSetAssignments": sets}
+    status = {"conditions": [true("QuotaReserved"), true("Admitted")], "admission": admission}
+    name = workload["metadata"]["name"]
+    await cluster.client.patch(WORKLOAD, name, None, {"status": status}, subresource="status")
+    await cluster.settle()
+    assert sorted(await pods_of(cluster)) == PODS
 
 
 def test_master_and_workers_are_one_gang() -> None:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kubeflow's XGBoostJob as a kind of one's own: python examples/xgboostjob.py --install-crds"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from pydantic import Field
 
-from dglop import CEL, CustomResource, Manager, RawPod
+from dglop import CustomResource, Manager, RawPod
 from dglop.common import (
     JobKind,
     JobReconciler,
@@ -17,19 +17,15 @@ from dglop.common import (
     default_env,
     set_env,
 )
-from dglop.common.rules import fixed_replicas, name_rules, only_roles
-from dglop.common.templates import shape_problems
+from dglop.common.rules import exactly_one, fixed_replicas, name_rules, only_roles
 
 SPECS, MASTER, WORKER = "xgbReplicaSpecs", "Master", "Worker"
 CONTAINER, PORT_NAME, PORT = "xgboost", "xgboostjob-port", 9999
 
-ONE_MASTER = CEL(
-    f"'{MASTER}' in self.{SPECS} && self.{SPECS}['{MASTER}'].replicas == 1",
-    f"{SPECS} must have a {MASTER} with replicas: 1",
-)
 
-
-class XGBoostJobSpec(JobSpec, rules=(only_roles(SPECS, MASTER, WORKER), ONE_MASTER, fixed_replicas(SPECS))):
+class XGBoostJobSpec(
+    JobSpec, rules=(only_roles(SPECS, MASTER, WORKER), exactly_one(SPECS, MASTER), fixed_replicas(SPECS))
+):
     """What is trained, on how many pods."""
 
     xgb_replica_specs: dict[str, ReplicaSpec] = Field(min_length=1, max_length=2)
@@ -55,15 +51,10 @@ class XGBoostJobKind(JobKind[XGBoostJob]):
     """Pods that are told where the Master and the Workers are, and which of them they are."""
 
     leader = MASTER
+    main = CONTAINER
 
     def replicas(self, job: XGBoostJob) -> Mapping[str, ReplicaSpec]:
         return job.spec.xgb_replica_specs
-
-    def main_container(self, job: XGBoostJob, role: str, pod: RawPod) -> str:  # noqa: ARG002
-        return CONTAINER
-
-    def validate(self, job: XGBoostJob) -> Sequence[str]:
-        return [said for role, spec in self.replicas(job).items() for said in problems_of(role, spec)]
 
     def configure(self, pod: RawPod, replica: Replica[XGBoostJob]) -> None:
         specs = self.replicas(replica.job)
@@ -76,15 +67,6 @@ class XGBoostJobKind(JobKind[XGBoostJob]):
             hosts = [replica.host_of(WORKER, index) for index in range(specs[WORKER].replicas)]
             set_env(pod, WORKER_ADDRS=",".join(hosts), WORKER_PORT=port_of(specs[WORKER]))
         default_env(pod, PYTHONUNBUFFERED="0")
-
-
-def problems_of(role: str, spec: ReplicaSpec) -> list[str]:
-    """What cannot run in the template of a replica type, in sentences."""
-    where = f"{SPECS}.{role}.template"
-    problems = list(shape_problems(spec.template, where))
-    if not problems and CONTAINER not in [each.name for each in RawPod(spec.template).containers]:
-        problems.append(f"{where}.spec.containers has none named {CONTAINER}: name the one that trains so")
-    return problems
 
 
 def port_of(spec: ReplicaSpec) -> str:

@@ -16,13 +16,13 @@ from dglop.common.kueue.names import FLAVOR, WORKLOAD, WORKLOAD_PRIORITY
 from dglop.runtime.client import Client, ClientConfig
 from dglop.runtime.clock import SystemClock
 from dglop.runtime.crdinstall import install_crds
+from dglop.testing.loosecrd import loose_crd
 from examples.xgboostjob import XGBoostJob
 from test.envtest.audit import AuditLog, granted, unused
 from test.envtest.kinds.lives import KindLives
 from test.envtest.kinds.queue import QueueLife
 from test.envtest.underrights import install_rights, operator_under, refused, token_of
 from test.pages import ROOT
-from test.unit.testing.loose_crd import loose_crd
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
