@@ -196,7 +196,7 @@ async def test_a_job_in_a_queue_waits_until_it_is_let_in(cluster: TestCluster, m
     (workload,) = await cluster.client.list(WORKLOAD)
     assert [each["count"] for each in workload["spec"]["podSets"]] == [1, 2]
 
-    sets = [{"name": role, "flavors": {}} for role in ("master", "worker")]
+    sets: list[dict[str, Any]] = [{"name": role, "flavors": {}} for role in ("master", "worker")]
     admission = {"clusterQueue": "all", "podSetAssignments": sets}
     status = {"conditions": [true("QuotaReserved"), true("Admitted")], "admission": admission}
     name = workload["metadata"]["name"]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ("KEY_RULES", "KEY_SECRET", "OperatorKey", "operator_key")
 
 KEY_SECRET: Final = "dglop-operator-key"  # noqa: S105 - the Secret's name
+"""The name of the Secret with the key."""
 _FIELD: Final = "key"
 
 KEY_RULES: Final = (Rule.of(SECRET, "create"), Rule.of(SECRET, "get", names=(KEY_SECRET,)))
