@@ -4,7 +4,16 @@
 from collections.abc import Mapping
 
 from dglop import CustomResource, Manager, RawPod
-from dglop.common import JobKind, JobReconciler, JobSpec, JobStatus, Replica, ReplicaSpec, set_env
+from dglop.common import (
+    JobKind,
+    JobReconciler,
+    JobSettings,
+    JobSpec,
+    Replica,
+    ReplicaSpec,
+    StatedJobStatus,
+    set_env,
+)
 
 PORT = "29500"  # where rank 0 listens; each job's master has its own DNS name
 
@@ -14,7 +23,12 @@ class TorchJobSpec(JobSpec):
     worker: ReplicaSpec | None = None
 
 
-class TorchJob(CustomResource[TorchJobSpec, JobStatus], group="example.dev", version="v1"):
+class TorchJob(
+    CustomResource[TorchJobSpec, StatedJobStatus],
+    group="example.dev",
+    version="v1",
+    columns={"State": ".status.state", "Reason": ".status.reason"},
+):
     """Data-parallel PyTorch training."""
 
 
@@ -31,7 +45,7 @@ class TorchJobKind(JobKind[TorchJob]):
         set_env(pod, RANK=str(rank), WORLD_SIZE=str(world), MASTER_ADDR=replica.dns, MASTER_PORT=PORT)
 
 
-manager = Manager(name="torchjob")
+manager = Manager(JobSettings.from_environment(), name="torchjob")
 manager.controller(TorchJob, JobReconciler(TorchJobKind()))
 
 if __name__ == "__main__":

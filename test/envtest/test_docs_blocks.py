@@ -18,6 +18,7 @@ from dglop.runtime.crdinstall import install_crds
 from examples.greeting import Greeting
 from examples.quickstart.website import Website
 from examples.torchjob import TorchJob, TorchJobKind
+from examples.xgboostjob import XGBoostJob
 from test.blockrunner import PageRunner
 from test.pages import PYTHON, ROOT, blocks, with_blocks
 
@@ -47,7 +48,7 @@ async def test_the_python_of_a_page_works_on_a_real_api_server(
 
 
 async def _send(client: Client, wire: dict[str, Any], namespace: str) -> None:
-    await install_crds(client, [Greeting, TorchJob, Website], SystemClock())
+    await install_crds(client, [Greeting, TorchJob, Website, XGBoostJob], SystemClock())
     strict = client.dry_run().with_validation(FieldValidation.STRICT)
     await strict.create({**wire, "metadata": {**wire["metadata"], "namespace": namespace}})
 

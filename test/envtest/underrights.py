@@ -56,9 +56,11 @@ async def token_of(client: Client, namespace: str, account: str) -> str:
 
 
 @contextlib.asynccontextmanager
-async def operator_under(kubeconfig: Path, log: Path, flags: Sequence[str]) -> AsyncIterator[None]:
-    """The shipped program as a process of its own."""
-    command = [sys.executable, "-m", "dglop", "operator", f"--kubeconfig={kubeconfig}", *flags]
+async def operator_under(
+    kubeconfig: Path, log: Path, flags: Sequence[str], *, program: Sequence[str] = ("-m", "dglop", "operator")
+) -> AsyncIterator[None]:
+    """The shipped program, or another in Python, as a process of its own."""
+    command = [sys.executable, *program, f"--kubeconfig={kubeconfig}", *flags]
     environment = {key: value for key, value in os.environ.items() if key != "KUBECONFIG"}
     with log.open("ab") as output:
         process = await asyncio.create_subprocess_exec(

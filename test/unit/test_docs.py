@@ -50,8 +50,8 @@ def test_the_table_of_what_goes_wrong_has_a_row_for_every_container_that_can_fai
         ("docs/quick-start.md", "python", "quickstart/website.py"),
         ("docs/quick-start.md", "yaml", "quickstart/home.yaml"),
         ("docs/testing.md", "python", "test_torchjob.py"),
-        ("docs/kinds.md", "python", "jaxjob.py"),
-        ("docs/kinds.md", "yaml", "jaxjob.yaml"),
+        ("docs/kinds.md", "python", "xgboostjob.py"),
+        ("docs/kinds.md", "yaml", "xgboostjob.yaml"),
     ],
 )
 def test_a_page_that_shows_an_example_shows_it_whole(page: str, language: str, example: str) -> None:

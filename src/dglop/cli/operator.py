@@ -45,7 +45,7 @@ def add_kinds(manager: Manager, settings: ProgramSettings) -> None:
     if "PyTorchJob" in settings.kinds:
         from dglop.pytorchjob.operator import add_pytorchjobs  # noqa: PLC0415 - only where it is enabled
 
-        add_pytorchjobs(manager, settings)
+        add_pytorchjobs(manager)
     if "MPIJob" in settings.kinds:
         from dglop.mpijob.operator import add_mpijobs  # noqa: PLC0415 - only where it is enabled
 

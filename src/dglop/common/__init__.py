@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from dglop.common.actions import CreatePod, DeletePod, JobEvent, Plan
 from dglop.common.env import default_env, main_of, set_env
+from dglop.common.gang import GangScheduler, SchedulerPlugins, Volcano, gang_scheduler
 from dglop.common.kind import Gate, JobKind, RestartScope, StatusExtra
 from dglop.common.observed import Observed
 from dglop.common.plan import plan
 from dglop.common.reconciler import JobReconciler
 from dglop.common.replica import Replica
 from dglop.common.services import replica_services
+from dglop.common.settings import JobSettings
 from dglop.common.state import StatedJobStatus
 from dglop.common.types import (
     CleanPodPolicy,
@@ -29,10 +31,12 @@ __all__ = (
     "CleanPodPolicy",
     "CreatePod",
     "DeletePod",
+    "GangScheduler",
     "Gate",
     "JobEvent",
     "JobKind",
     "JobReconciler",
+    "JobSettings",
     "JobSpec",
     "JobStatus",
     "LastFailure",
@@ -45,10 +49,13 @@ __all__ = (
     "RestartPolicy",
     "RestartScope",
     "RunPolicy",
+    "SchedulerPlugins",
     "SchedulingPolicy",
     "StatedJobStatus",
     "StatusExtra",
+    "Volcano",
     "default_env",
+    "gang_scheduler",
     "main_of",
     "plan",
     "replica_services",

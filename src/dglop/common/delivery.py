@@ -8,6 +8,7 @@ from typing import Any, Final
 __all__ = ("DEFAULT_IMAGE", "delivery_container")
 
 DEFAULT_IMAGE: Final = "dglop.local/operator:dev"
+"""The operator's image where no flag names another."""
 _USER: Final = 65532
 
 

@@ -10,16 +10,22 @@ from typing import TYPE_CHECKING, Final
 
 from dglop.common.constants import SECRET
 from dglop.errors import AlreadyExistsError, ConfigError
+from dglop.runtime.api import Rule
+from dglop.runtime.rights import needs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dglop.runtime.client import Client
 
-__all__ = ("KEY_SECRET", "OperatorKey", "operator_key")
+__all__ = ("KEY_RULES", "KEY_SECRET", "OperatorKey", "operator_key")
 
 KEY_SECRET: Final = "dglop-operator-key"  # noqa: S105 - the Secret's name
+"""The name of the Secret with the key."""
 _FIELD: Final = "key"
+
+KEY_RULES: Final = (Rule.of(SECRET, "create"), Rule.of(SECRET, "get", names=(KEY_SECRET,)))
+"""What loading it must be allowed, in the operator's own namespace."""
 
 
 class OperatorKey:
@@ -30,6 +36,7 @@ class OperatorKey:
         self._fresh = fresh
         self._key = b""
 
+    @needs(*KEY_RULES)
     async def load(self, client: Client) -> None:
         """Read the key, or make it. Raises ConfigError, ApiError; see `operator_key`."""
         self._key = await operator_key(client, self._namespace or client.namespace, self._fresh())

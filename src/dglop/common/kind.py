@@ -67,11 +67,14 @@ class JobKind(ABC, Generic[JobT]):
         leader: the role that decides success and that the others meet at; None: all roles.
         restart_policy: of replicas that state none.
         clean_pod_policy: of jobs that state none.
+        main: the name of the container that decides, which every template must have; "" for
+            what `main_container` says.
         controller_name: the value of the operator-name label; by default `<kind>-controller`.
         managed_by: the value of runPolicy.managedBy that means this operator, besides none.
     """
 
     leader: ClassVar[str | None] = None
+    main: ClassVar[str] = ""
     restart_policy: ClassVar[RestartPolicy] = RestartPolicy.ON_FAILURE
     clean_pod_policy: ClassVar[CleanPodPolicy] = CleanPodPolicy.NONE
     controller_name: ClassVar[str] = ""
@@ -91,7 +94,8 @@ class JobKind(ABC, Generic[JobT]):
     def validate(self, job: JobT) -> Sequence[str]:
         """What is wrong with the spec, in sentences with the fix; asked before the job starts.
 
-        Any answer ends the job as Failed with reason InvalidSpec.
+        Any answer ends the job as Failed with reason InvalidSpec, and no pod of it is made. It is asked only
+        where the base finds nothing wrong with the form of the templates, so that a RawPod can read them.
         """
         return ()
 
@@ -154,8 +158,8 @@ class JobKind(ABC, Generic[JobT]):
         return ()
 
     def main_container(self, job: JobT, role: str, pod: RawPod) -> str | None:
-        """The container that decides; None: the template's default-container annotation, else the first."""
-        return None
+        """The container that decides: `main`; None: the default-container annotation's, else the first."""
+        return self.main or None
 
     def last_progress(self, job: JobT, observed: Observed) -> datetime | None:
         """The latest sign of progress that the kind knows of, for progressDeadlineSeconds."""

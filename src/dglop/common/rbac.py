@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rights that every job kind needs, and the roles of people who work with jobs."""
+"""Rights that job kinds need, and the roles of people who work with jobs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
 from dglop.common.constants import POD, SERVICE
+from dglop.common.gang.rights import GANG_CLUSTER_RULES, gang_rules
+from dglop.common.kueue.rights import KUEUE_CLUSTER_RULES, kueue_rules
 from dglop.runtime.api import Rule, role_manifest
 
 if TYPE_CHECKING:
+    from dglop.common.gang.schedulers import GangScheduler
     from dglop.runtime.api import Resource
 
-__all__ = ("job_rules", "people_roles")
+__all__ = ("job_rules", "people_roles", "scheduling_rules")
 
 _EDIT: Final = ("create", "delete", "get", "list", "patch", "update", "watch")
 _VIEW: Final = ("get", "list", "watch")
@@ -28,6 +31,14 @@ def job_rules(job: Resource) -> tuple[Rule, ...]:
         Rule.of(job, "update", subresource="finalizers"),
         Rule(("",), children, ("create", "delete", "get", "list", "watch")),
         Rule(("events.k8s.io",), ("events",), ("create", "patch")),
+    )
+
+
+def scheduling_rules(job: Resource, *, gang: GangScheduler | None, kueue: bool) -> tuple[Rule, ...]:
+    """What it does besides where pods are scheduled in groups, or jobs wait in queues."""
+    return (
+        *((*gang_rules(type(gang)), *GANG_CLUSTER_RULES) if gang else ()),
+        *((*kueue_rules(job), *KUEUE_CLUSTER_RULES) if kueue else ()),
     )
 
 

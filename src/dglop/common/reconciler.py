@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, Final, Generic
 from dglop.common.conditions import Conditions, is_finished
 from dglop.common.constants import LABEL_JOB_NAME, POD, SERVICE
 from dglop.common.executor import Executor
-from dglop.common.gang.shell import GangShell
-from dglop.common.kind import JobKind
-from dglop.common.kueue.shell import QueueShell
 from dglop.common.memory import Memories
 from dglop.common.metrics import FailedPods, JobMetrics
 from dglop.common.observed import Observed
 from dglop.common.pacing import CountsPace
 from dglop.common.plan import fail_plan, plan
+from dglop.common.rbac import job_rules
 from dglop.common.reasons import Reason
 from dglop.common.replica import JobT
+from dglop.common.scheduling import Scheduling
+from dglop.common.settings import JobSettings
 from dglop.common.unreadable import fail_unreadable
 from dglop.common.views import PodView, ServiceView
 from dglop.common.watching import GROUPS, WORKLOADS, ChildWatcher, ExpectationKey, unsettled_roles, wait_of
@@ -27,17 +27,20 @@ from dglop.common.writes import Writes
 from dglop.errors import ConfigError, ConflictError, NotFoundError, SchemaError
 from dglop.runtime.expectations import Expectations
 from dglop.runtime.reconcile import Request, Result
+from dglop.runtime.rights import declared_rules
 from dglop.runtime.source import Owned
 
 if TYPE_CHECKING:
     from dglop.common.actions import Plan
     from dglop.common.gang.schedulers import GangScheduler
+    from dglop.common.kind import JobKind
     from dglop.common.kueue.decide import QueuePlan
     from dglop.common.memory import JobMemory
     from dglop.common.report import Report
     from dglop.runtime.cache import Cached
     from dglop.runtime.context import Context
     from dglop.runtime.controller import Controller
+    from dglop.runtime.settings import Settings
 
 __all__ = ("JobReconciler",)
 
@@ -45,6 +48,7 @@ __all__ = ("JobReconciler",)
 _AT_ONCE: Final = timedelta(milliseconds=1)
 _BLOCKED: Final = timedelta(seconds=5)
 _CONTESTED: Final = timedelta(seconds=1)
+_RECONCILE: Final = timedelta(seconds=120)
 
 
 class JobReconciler(Generic[JobT]):
@@ -53,23 +57,21 @@ class JobReconciler(Generic[JobT]):
 
     Expected flow: plan from the cache; deletes, then creates; the controller writes the status that the plan
     made, once, and sends its events after it.
-    With *gang* pods are scheduled in groups, and with *kueue* jobs wait in queues. Raises ConfigError where
-    *gang* meets a kind that has `phases` and does not say in `pod_groups` which of its types run together.
+    With *gang* pods are scheduled in groups, and with *kueue* jobs wait in queues. What is not said here is
+    as the JobSettings of the Manager say, flags included; so is how many jobs are reconciled at once. Raises
+    ConfigError where a gang scheduler meets a kind that has `phases` and does not say in `pod_groups` which
+    of its types run together.
+    Its controller is given the rights to all that it does; a kind that has `extra_objects` declares by
+    `needs`, on its class, the rights to create these and, but for Secrets, to get them.
     Guarantees: no decision that a crash could lose rests in memory; for a replica type whose last writes the
     cache does not show, nothing is created or deleted.
     """
 
     def __init__(
-        self, kind: JobKind[JobT], *, gang: GangScheduler | None = None, kueue: bool = False
+        self, kind: JobKind[JobT], *, gang: GangScheduler | None = None, kueue: bool | None = None
     ) -> None:
-        if gang and _lacks_groups(kind):
-            raise ConfigError(
-                f"{type(kind).__name__} has phases, so a group of all its replica types would wait for ever: "
-                "say in its pod_groups which of them run at the same time"
-            )
         self.kind = kind
-        self._queue = QueueShell(kind) if kueue else None
-        self._gang = GangShell(gang) if gang else None
+        self._scheduling = Scheduling(kind, gang, kueue)
         self._memories = Memories()
         self._pace = CountsPace()
         self._expectations: Expectations[ExpectationKey] | None = None
@@ -87,10 +89,18 @@ class JobReconciler(Generic[JobT]):
         controller.observe(POD, watcher)
         controller.observe(POD, FailedPods(self._metrics))
         controller.observe(SERVICE, watcher)
-        if self._gang:
-            self._gang.setup(controller, watcher)
-        if self._queue:
-            self._queue.setup(controller, watcher)
+        controller.rules += (*job_rules(controller.resource), *declared_rules(self.kind))
+        if "reconcile_timeout" not in controller.given:
+            controller.reconcile_timeout = _RECONCILE
+
+    def apply_settings(self, controller: Controller[JobT], settings: Settings) -> None:
+        """Have groups and Workloads watched where they are wanted; the Manager calls this.
+
+        Raises ConfigError for a kind that cannot be scheduled in gangs, where they are turned on.
+        """
+        if isinstance(settings, JobSettings) and "concurrency" not in controller.given:
+            controller.concurrency = settings.concurrency
+        self._scheduling.apply(controller, settings, ChildWatcher(self._known_expectations()))
 
     def gone(self, request: Request) -> None:
         """Forget a job that is no more."""
@@ -113,7 +123,8 @@ class JobReconciler(Generic[JobT]):
         roles = self._roles(job)
         observed = await self._observe(job, ctx, roles)
         writes = Writes(ctx.client, job.namespace, self._known_expectations())
-        queued = await self._queue.tend(job, observed, ctx, writes) if self._queue else None
+        queue = self._scheduling.queue
+        queued = await queue.tend(job, observed, ctx, writes) if queue else None
         if queued:
             observed = replace(observed, admission=queued.admission)
         made = plan(job, observed, ctx.now(), self.kind)
@@ -145,12 +156,12 @@ class JobReconciler(Generic[JobT]):
             return []  # the plan says what is wrong
 
     async def _observe(self, job: JobT, ctx: Context, roles: list[str]) -> Observed:
-        known = self._known_expectations()
+        known, gang = self._known_expectations(), self._scheduling.gang
         return Observed(
             pods=tuple(each.view(PodView) for each in ctx.owned(POD, job)),
             services=tuple(each.view(ServiceView) for each in ctx.owned(SERVICE, job)),
             unsettled=unsettled_roles(known, job.uid, roles),
-            gang=await self._gang.observe(job, ctx, self.kind, known) if self._gang else None,
+            gang=await gang.observe(job, ctx, self.kind, known) if gang else None,
         )
 
     async def _carry_out(
@@ -260,11 +271,6 @@ class JobReconciler(Generic[JobT]):
         if self._expectations is None:
             raise ConfigError("JobReconciler is not set up: pass it to Manager.controller")
         return self._expectations
-
-
-def _lacks_groups(kind: JobKind[Any]) -> bool:
-    own = type(kind)
-    return own.phases is not JobKind.phases and own.pod_groups is JobKind.pod_groups
 
 
 def _sooner(turn: Result | None, wait: timedelta) -> Result:

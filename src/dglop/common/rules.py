@@ -8,7 +8,15 @@ from typing import Final
 from dglop.common.constants import MANAGED_BY_MULTIKUEUE, MAX_NAME
 from dglop.runtime.api.markers import CEL
 
-__all__ = ("IS_SUSPENDED", "fixed_fields", "fixed_replicas", "managed_by", "name_rules", "only_roles")
+__all__ = (
+    "IS_SUSPENDED",
+    "exactly_one",
+    "fixed_fields",
+    "fixed_replicas",
+    "managed_by",
+    "name_rules",
+    "only_roles",
+)
 
 IS_SUSPENDED: Final = "oldSelf.runPolicy.suspend || self.runPolicy.suspend"
 """In a rule of the spec: the change is made while the job is suspended, or suspends or resumes it."""
@@ -41,6 +49,14 @@ def only_roles(field: str, *roles: str) -> CEL:
     """In a spec: which replica types there are."""
     listed = ", ".join(f"'{role}'" for role in roles)
     return CEL(f"self.{field}.all(k, k in [{listed}])", f"{field} may have only {', '.join(roles)}")
+
+
+def exactly_one(field: str, role: str, *, optional: bool = False) -> CEL:
+    """In a spec: a replica type that has one replica, and is there unless it is *optional*."""
+    one = f"self.{field}['{role}'].replicas == 1"
+    if optional:
+        return CEL(f"!('{role}' in self.{field}) || {one}", f"{field}.{role} has one replica")
+    return CEL(f"'{role}' in self.{field} && {one}", f"{field}.{role} is needed and has one replica")
 
 
 def fixed_replicas(field: str) -> CEL:

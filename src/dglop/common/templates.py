@@ -3,17 +3,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
+
+from dglop.runtime.api.rawpod import RawPod
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from dglop.runtime.api.rawpod import RawPod
-
-__all__ = ("OWN_VOLUME_PREFIX", "own_name_problems", "shape_problems")
+__all__ = ("OWN_VOLUME_PREFIX", "own_name_problems", "shape_problems", "template_path", "template_problems")
 
 OWN_VOLUME_PREFIX: Final = "dglop-"
 """What the names of the volumes that kinds add begin with."""
+
+
+def template_problems(template: dict[str, Any], where: str, *, main: str = "") -> list[str]:
+    """What the base finds wrong with a template: its form, or that it has no container named *main*."""
+    shapes = list(shape_problems(template, where))
+    if shapes or not main:
+        return shapes
+    names = [each.name for each in RawPod(template).containers]
+    if main in names:
+        return []
+    there = ", ".join(names) or "none"
+    return [f"{where}.spec.containers must have one named {main}, which decides; there are: {there}"]
+
+
+def template_path(spec: Any, role: str) -> str | None:
+    """Where the template of a replica type is in a job's spec; None where the kind itself made it."""
+    for field, info in type(spec).model_fields.items():
+        value, name = getattr(spec, field), info.alias or field
+        if isinstance(value, Mapping) and hasattr(value.get(role), "template"):
+            return f"{name}.{role}.template"
+        if field == role and hasattr(value, "template"):
+            return f"{name}.template"
+    return None
 
 
 def shape_problems(template: dict[str, Any], where: str) -> Iterator[str]:

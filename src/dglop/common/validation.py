@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dglop.common.constants import MAX_NAME
 from dglop.common.names import longest_pod_name
 from dglop.common.pods import extra_objects, pod_manifest, services
+from dglop.common.templates import template_path, template_problems
 from dglop.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -21,8 +22,13 @@ _DNS_1035: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 def problems_of(draft: Draft) -> list[str]:
     """All that would keep the job from running; empty where nothing would."""
-    stated = [*_name_problems(draft), *_gang_problems(draft), *draft.kind.validate(draft.job)]
-    return stated or _build_problems(draft)
+    # What the kind makes of a spec that is wrong may be wrong too, but is not what to write about.
+    shown = (
+        _template_problems(draft, is_stated=True)
+        or draft.kind.validate(draft.job)
+        or _template_problems(draft, is_stated=False)
+    )
+    return [*_name_problems(draft), *_gang_problems(draft), *shown] or _build_problems(draft)
 
 
 def restart_policy_overrides(draft: Draft) -> list[str]:
@@ -48,6 +54,16 @@ def other_schedulers(draft: Draft) -> list[str]:
         for name, scheduler in stated.items()
         if scheduler not in (None, "", gang.scheduler.scheduler_name)
     ]
+
+
+def _template_problems(draft: Draft, *, is_stated: bool) -> list[str]:
+    """Of the templates that are in the job's spec, or of the others, which the kind made."""
+    found: list[str] = []
+    for name, role in draft.roles.items():
+        path = template_path(draft.job.spec, name)
+        if (path is not None) is is_stated:
+            found += template_problems(role.spec.template, path or f"{name}.template", main=draft.kind.main)
+    return found
 
 
 def _gang_problems(draft: Draft) -> list[str]:
@@ -95,5 +111,6 @@ def _build_problems(draft: Draft) -> list[str]:
         try:
             pod_manifest(draft, role, 0)
         except SchemaError as problem:
-            found.append(f"{role.name}.template: {problem}")
+            path = template_path(draft.job.spec, role.name) or f"{role.name}.template"
+            found.append(f"{path}: {problem}")
     return found

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dglop.common.key import operator_key
+from dglop.common.key import KEY_RULES, operator_key
 from dglop.dgljob.tokens import Tokens
 from dglop.errors import ConfigError
+from dglop.runtime.rights import needs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +26,7 @@ class OperatorTokens:
         self._fresh = fresh
         self._tokens: Tokens | None = None
 
+    @needs(*KEY_RULES)
     async def load(self, client: Client) -> None:
         """Read the key, or make it. Raises ConfigError, ApiError; see `operator_key`."""
         key = await operator_key(client, self._namespace or client.namespace, self._fresh())

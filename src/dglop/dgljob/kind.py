@@ -18,11 +18,13 @@ from dglop.dgljob.pods.context import PodContext
 from dglop.dgljob.pods.main import main_name
 from dglop.dgljob.pods.template import partitioner_template
 from dglop.dgljob.progressing import progress
+from dglop.dgljob.rbac import OBJECT_RULES
 from dglop.dgljob.reasons import Reason
 from dglop.dgljob.shape import Shape
 from dglop.dgljob.spec import MANAGED_BY
 from dglop.dgljob.validation import problems
 from dglop.errors import SchemaError
+from dglop.runtime.rights import needs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -46,6 +48,7 @@ _RESTART = {
 }
 
 
+@needs(*OBJECT_RULES)
 class DGLJobKind(JobKind[DGLJob]):
     """Partition, dispatch, train: which pods a DGLJob has when, and what is in them."""
 

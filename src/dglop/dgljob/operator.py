@@ -6,7 +6,7 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
-from dglop.common.adding import add_jobs
+from dglop.common.reconciler import JobReconciler
 from dglop.dgljob.api import DGLJob
 from dglop.dgljob.features import ServerFeatures
 from dglop.dgljob.key import OperatorTokens
@@ -45,7 +45,7 @@ def add_dgljobs(manager: Manager, settings: OperatorSettings) -> None:
     features = ServerFeatures()
     manager.on_start(features.load)
     options = KindOptions(tokens, settings.delivery_image, settings.progress_url, features)
-    add_jobs(manager, DGLJob, DGLJobKind(options), settings)
+    manager.controller(DGLJob, JobReconciler(DGLJobKind(options)))
     if settings.progress_url:
         server = ProgressServer(CachedJobs(manager), tokens, clock=manager.clock, log=manager.log)
         manager.add(server, needs_leader=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dglop.common.templates import own_name_problems, shape_problems
+from dglop.common.templates import own_name_problems
 from dglop.dgljob.enums import Role
 from dglop.dgljob.pods.main import main_name
 from dglop.dgljob.pods.names import (
@@ -40,8 +40,7 @@ def template_problems(job: DGLJob, shape: Shape) -> Iterator[str]:
                 yield from _builtin(job)
         elif wanted:
             where = f"dglReplicaSpecs.{role}.template"
-            shapes = list(shape_problems(template or {}, where))
-            yield from shapes or _contents(job, shape, role, RawPod(dict(template or {})), where)
+            yield from _contents(job, shape, role, RawPod(dict(template or {})), where)
 
 
 def _builtin(job: DGLJob) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from dglop.common.hostfile import MPIImplementation
-from dglop.common.rules import fixed_fields, fixed_replicas, managed_by, name_rules, only_roles
+from dglop.common.rules import exactly_one, fixed_fields, fixed_replicas, managed_by, name_rules, only_roles
 from dglop.common.state import StatedJobStatus
 from dglop.common.types import CleanPodPolicy, JobSpec, ReplicaSpec, RestartPolicy, RunPolicy
 from dglop.runtime.api import CEL, Column, CustomResource
@@ -55,10 +55,7 @@ class MPIJobSpec(
     JobSpec,
     rules=(
         only_roles(_SPECS, *Role),
-        CEL(
-            f"'Launcher' in self.{_SPECS} && self.{_SPECS}['Launcher'].replicas == 1",
-            f"{_SPECS}.Launcher is needed and has one replica",
-        ),
+        exactly_one(_SPECS, Role.LAUNCHER),
         CEL(
             f"!('Worker' in self.{_SPECS}) || self.{_SPECS}['Worker'].replicas >= 1",
             f"{_SPECS}.Worker.replicas must be 1 or more; leave Worker out where none is needed",

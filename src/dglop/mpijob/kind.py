@@ -9,9 +9,10 @@ from dglop.common.gang import Group
 from dglop.common.kind import Gate, JobKind
 from dglop.common.types import CleanPodPolicy, ReplicaSpec, RestartPolicy
 from dglop.mpijob.api import MANAGED_BY, LauncherCreationPolicy, MPIJob, Role
-from dglop.mpijob.objects import job_objects
+from dglop.mpijob.objects import OBJECT_RULES, job_objects
 from dglop.mpijob.pods import build
 from dglop.mpijob.validation import problems
+from dglop.runtime.rights import needs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ __all__ = ("MPIJobKind",)
 _RESTART = {Role.LAUNCHER: RestartPolicy.ON_FAILURE, Role.WORKER: RestartPolicy.NEVER}
 
 
+@needs(*OBJECT_RULES)
 class MPIJobKind(JobKind[MPIJob]):
     """Workers that listen for ssh, and a Launcher whose end is the job's."""
 

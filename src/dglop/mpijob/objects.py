@@ -11,15 +11,23 @@ from dglop.common.hostfile import discover_script, hostfile
 from dglop.common.names import pod_host
 from dglop.common.ssh import ssh_secret
 from dglop.mpijob.api import Role
+from dglop.runtime.api import Rule
 
 if TYPE_CHECKING:
     from dglop.mpijob.api import MPIJob
 
-__all__ = ("CONFIG_PATH", "DISCOVER", "HOSTFILE", "config_name", "job_objects")
+__all__ = ("CONFIG_PATH", "DISCOVER", "HOSTFILE", "OBJECT_RULES", "config_name", "job_objects")
 
 CONFIG_PATH: Final = "/etc/mpi"
 HOSTFILE: Final = "hostfile"
 DISCOVER: Final = "discover_hosts.sh"
+
+OBJECT_RULES: Final = (
+    # Secrets are made, never read: their names carry the job's UID
+    Rule(("",), ("secrets",), ("create",)),
+    Rule(("",), ("configmaps",), ("create", "get")),
+)
+"""For what a job has besides pods and Services."""
 
 
 def job_objects(job: MPIJob, seed: bytes) -> list[dict[str, Any]]:

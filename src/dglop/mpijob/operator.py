@@ -6,14 +6,14 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, Final
 
-from dglop.common.adding import add_jobs
 from dglop.common.key import OperatorKey
 from dglop.common.rbac import job_rules
+from dglop.common.reconciler import JobReconciler
 from dglop.common.ssh import require_cryptography
 from dglop.mpijob.api import MPIJob
 from dglop.mpijob.kind import MPIJobKind
+from dglop.mpijob.objects import OBJECT_RULES
 from dglop.mpijob.options import MPIOptions
-from dglop.runtime.api import Rule
 
 if TYPE_CHECKING:
     from dglop.common.settings import JobSettings
@@ -21,12 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ("RULES", "add_mpijobs")
 
-RULES: Final = (
-    *job_rules(MPIJob.resource),
-    # Secrets are made, never read: their names carry the job's UID
-    Rule(("",), ("secrets",), ("create",)),
-    Rule(("",), ("configmaps",), ("create", "get")),
-)
+RULES: Final = (*job_rules(MPIJob.resource), *OBJECT_RULES)
 _KEY_BYTES: Final = 32
 
 
@@ -39,4 +34,4 @@ def add_mpijobs(manager: Manager, settings: JobSettings, *, cluster_domain: str)
     key = OperatorKey(settings.leader_election_namespace, lambda: secrets.token_bytes(_KEY_BYTES))
     manager.on_start(key.load)
     options = MPIOptions(key.seed, settings.delivery_image, cluster_domain)
-    add_jobs(manager, MPIJob, MPIJobKind(options), settings)
+    manager.controller(MPIJob, JobReconciler(MPIJobKind(options)))

@@ -6,7 +6,7 @@ from typing import Final
 
 from pydantic import Field
 
-from dglop.common.rules import fixed_replicas, managed_by, name_rules, only_roles
+from dglop.common.rules import exactly_one, fixed_replicas, managed_by, name_rules, only_roles
 from dglop.common.state import StatedJobStatus
 from dglop.common.types import CleanPodPolicy, JobSpec, ReplicaSpec, RunPolicy
 from dglop.runtime.api import CEL, Column, CustomResource, Raw
@@ -41,10 +41,7 @@ class PyTorchJobSpec(
         CEL("!has(self.elasticPolicy)", ELASTIC),
         only_roles(_SPECS, *Role),
         CEL(f"size(self.{_SPECS}) > 0", f"{_SPECS} needs a Master, Workers, or both"),
-        CEL(
-            f"!('Master' in self.{_SPECS}) || self.{_SPECS}['Master'].replicas == 1",
-            f"{_SPECS}.Master has one replica",
-        ),
+        exactly_one(_SPECS, Role.MASTER, optional=True),
         fixed_replicas(_SPECS),
     ),
 ):

@@ -29,6 +29,7 @@ class PyTorchJobKind(JobKind[PyTorchJob]):
     """
 
     leader: ClassVar[str | None] = Role.MASTER
+    main: ClassVar[str] = CONTAINER
     restart_policy: ClassVar[RestartPolicy] = RestartPolicy.ON_FAILURE
     controller_name: ClassVar[str] = "pytorchjob-controller"
     managed_by: ClassVar[str] = MANAGED_BY
@@ -36,9 +37,6 @@ class PyTorchJobKind(JobKind[PyTorchJob]):
     def replicas(self, job: PyTorchJob) -> Mapping[str, ReplicaSpec]:
         specs = job.spec.pytorch_replica_specs
         return {role: specs[role] for role in Role if role in specs}
-
-    def main_container(self, job: PyTorchJob, role: str, pod: RawPod) -> str | None:  # noqa: ARG002
-        return CONTAINER
 
     def validate(self, job: PyTorchJob) -> Sequence[str]:
         return problems(job)

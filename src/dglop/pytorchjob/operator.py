@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from dglop.common.adding import add_jobs
 from dglop.common.rbac import job_rules
+from dglop.common.reconciler import JobReconciler
 from dglop.pytorchjob.api import PyTorchJob
 from dglop.pytorchjob.kind import PyTorchJobKind
 
 if TYPE_CHECKING:
-    from dglop.common.settings import JobSettings
     from dglop.runtime.manager import Manager
 
 __all__ = ("RULES", "add_pytorchjobs")
@@ -19,6 +18,6 @@ __all__ = ("RULES", "add_pytorchjobs")
 RULES: Final = job_rules(PyTorchJob.resource)
 
 
-def add_pytorchjobs(manager: Manager, settings: JobSettings) -> None:
+def add_pytorchjobs(manager: Manager) -> None:
     """Have the Manager run PyTorchJobs."""
-    add_jobs(manager, PyTorchJob, PyTorchJobKind(), settings)
+    manager.controller(PyTorchJob, JobReconciler(PyTorchJobKind()))

@@ -51,6 +51,8 @@ class ControlLoop(Generic[K]):
             known = ", ".join(sorted(self.option_names))
             raise TypeError(f"controller {name} has no option {', '.join(unknown)}; there are {known}")
         self.name = name
+        self.given: frozenset[str] = frozenset(options)
+        """The names of the options that were given, to it or for all controllers of its Manager."""
         self.reconcile: Any = reconcile
         self.clock = clock
         self.metrics = metrics

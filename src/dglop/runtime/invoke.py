@@ -29,6 +29,8 @@ Result means done until something changes; raising means trying again after a ba
 trying again. It may be called at any time, so it must come to the same state from wherever it was stopped.
 
 It may be an object with more methods: `setup(controller)` is called when the controller is made,
+`apply_settings(controller, settings)` when flags have been read and rules are asked for or the Manager
+starts (so perhaps more than once),
 `gone(request)` when an object is no more, and `unreadable(cached, error, ctx)`, a coroutine function, is
 awaited for an object that does not fit its kind.
 """

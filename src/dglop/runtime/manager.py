@@ -16,7 +16,7 @@ from dglop.runtime.lifecycle import Lifecycle
 from dglop.runtime.log import make_log
 from dglop.runtime.metrics import Metrics
 from dglop.runtime.program import run_program
-from dglop.runtime.rights import manifests_of, own_rules, rules_of
+from dglop.runtime.rights import declared_rules, manifests_of, own_rules, rules_of
 from dglop.runtime.servers import server_rules
 from dglop.runtime.settings import Settings
 
@@ -94,15 +94,18 @@ class Manager(Assembly):
 
     def rules(self) -> list[Rule]:
         """What this program must be allowed where its objects are: for a ClusterRole, or a Role there."""
+        self._tell_settings()
         return rules_of(self.controllers, server_rules(self))
 
     def rules_in(self, cluster: Cluster) -> list[Rule]:
         """What it must be allowed in a further cluster."""
+        self._tell_settings()
         return rules_of(self.controllers, cluster=cluster.name)
 
     def own_rules(self) -> list[Rule]:
-        """What it must be allowed in its own namespace: for a Role."""
-        return own_rules(self.settings.lease_name(self.name))
+        """What it must be allowed in its own namespace: for a Role; what `on_start` calls declares itself."""
+        declared = (rule for prepare in self.preparations for rule in declared_rules(prepare))
+        return own_rules(self.settings.lease_name(self.name), declared)
 
     def rights(self, home: str, account: str = "") -> list[dict[str, Any]]:
         """The manifests that give it all that, as service *account* (its name by default) in *home*."""
@@ -155,6 +158,7 @@ class Manager(Assembly):
         """
         self._only_before_start()
         self._check_lease_name()
+        self._tell_settings()
         self._is_closed = True
         self._life = Lifecycle(self)
         try:
@@ -212,6 +216,13 @@ class Manager(Assembly):
         """Take other settings and another log, before the start."""
         self._only_before_start()
         self.settings, self.log = settings, log
+
+    def _tell_settings(self) -> None:
+        """Let reconcilers know what was set, now that flags have been read. Raises ConfigError."""
+        for each in self.controllers:
+            told = getattr(each.reconcile, "apply_settings", None)
+            if told is not None:
+                told(each, self.settings)
 
     def _check_lease_name(self) -> None:
         if self.settings.leader_elect and not (self._is_named or self.settings.leader_election_id):

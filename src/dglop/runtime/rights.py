@@ -82,14 +82,15 @@ def _rules_of_own_kind(kind: Kind) -> Iterable[Rule]:
     yield Rule.of(kind, "update", subresource="finalizers")
 
 
-def own_rules(lease: str) -> list[Rule]:
-    """The rights in the Manager's own namespace: its lease, and events about it."""
+def own_rules(lease: str, more: Iterable[Rule] = ()) -> list[Rule]:
+    """The rights in the Manager's own namespace: its lease, events about it, and *more*."""
     return merge_rules(
         [
             # A name cannot limit a creation: there is no object of that name to compare with yet.
             Rule.of(LEASE, "create"),
             Rule.of(LEASE, "get", "patch", "update", names=(lease,)),
             Rule.of(EVENT, "create", "patch"),
+            *more,
         ]
     )
 
@@ -119,8 +120,10 @@ def manifests_of(
             f"{name}-in-{place}", [rule for rule in listed if rule.namespace == place], account, home, place
         )
     ]
-    rules = [rule for rule in listed if not rule.namespace]
-    wide = [rule for rule in rules if namespaces and CLUSTER_GROUPS.issuperset(rule.groups)]
+    own = list(own)
+    rules = merge_rules([*(rule for rule in listed if not rule.namespace), *filter(_is_wide, own)])
+    own = [rule for rule in own if not _is_wide(rule)]
+    wide = [rule for rule in rules if namespaces and _is_wide(rule)]
     narrow = [rule for rule in rules if rule not in wide]
     found = [
         *(each for place in namespaces or (None,) for each in _given(name, narrow, account, home, place)),
@@ -128,6 +131,10 @@ def manifests_of(
         *there,
     ]
     return [*found, *_given(f"{name}-cluster", wide, account, home, None)] if wide else found
+
+
+def _is_wide(rule: Rule) -> bool:
+    return not rule.namespaced or CLUSTER_GROUPS.issuperset(rule.groups)
 
 
 def _given(

@@ -10,9 +10,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from dglop.errors import ConfigError
+from dglop.runtime.api import Resource
 from dglop.runtime.crdinstall import install_crds
 from dglop.runtime.manager import Manager
 from dglop.runtime.settings import Settings
+from dglop.testing.loosecrd import loose_crd
 from dglop.testing.namespaces import remove_namespace
 from dglop.testing.podstatus import POD, PodPhase, pod_status
 from dglop.testing.threads import Threads
@@ -85,9 +87,15 @@ class TestCluster(ABC):
     def events(self) -> list[str]:
         """What was told so far, oldest first: "Normal Published Greeting/hello: it can be read now"."""
 
-    async def install(self, *kinds: type) -> None:
-        """Install the CRDs of CustomResource classes. A Manager of `manager` does so by itself."""
-        await install_crds(self._connected, kinds, self.clock)
+    async def install(self, *kinds: type | Resource) -> None:
+        """
+        Install the CRDs of CustomResource classes. A Manager of `manager` does so by itself.
+
+        A Resource is somebody else's kind: its CRD takes any spec and status, by a status subresource.
+        """
+        own = [each for each in kinds if not isinstance(each, Resource)]
+        foreign = [loose_crd(each) for each in kinds if isinstance(each, Resource)]
+        await install_crds(self._connected, own, self.clock, manifests=foreign)
 
     def manager(
         self,

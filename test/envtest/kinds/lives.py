@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lives of PyTorchJobs and MPIJobs in which the operator does all that it ever does to the API server."""
+"""Lives of jobs of several kinds in which the operator does all that it ever does to the API server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dglop.common.constants import LABEL_JOB_NAME, LABEL_REPLICA_TYPE, POD, SERVICE
 from dglop.errors import NotFoundError
 from dglop.testing.builders import container_status, pod_template
-from test.envtest.kinds.world import KINDS, manifest
+from test.envtest.kinds.world import KINDS_AND_ONE, manifest
 from test.envtest.kubelet import Kubelet
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = ("KindLives", "LeadersEnd")
 
 _KINDS = ("PyTorchJob", "MPIJob")
-_LEADERS = {"PyTorchJob": "master", "MPIJob": "launcher"}
-# Each of both kinds, so that no two have a name in common: they would stand in each other's way.
+_LEADERS = {"PyTorchJob": "master", "MPIJob": "launcher", "XGBoostJob": "master"}
+# Each of all kinds, so that no two have a name in common: they would stand in each other's way.
 _JOBS = ("plain", "podless", "nameless")
 
 
@@ -46,17 +46,18 @@ def _name(kind: str, job: str) -> str:
 class KindLives:
     """The jobs of one namespace, and who does something to them."""
 
-    def __init__(self, client: Client, namespace: str) -> None:
+    def __init__(self, client: Client, namespace: str, kinds: tuple[str, ...] = _KINDS) -> None:
+        self.kinds = kinds
         self.kubelet = LeadersEnd(client, namespace)
         self._client = client
         self._namespace = namespace
 
     def _jobs(self, *names: str) -> Iterator[tuple[str, str]]:
-        return ((kind, _name(kind, job)) for kind in _KINDS for job in names or _JOBS)
+        return ((kind, _name(kind, job)) for kind in self.kinds for job in names or _JOBS)
 
     async def begin(self) -> None:
         """Submit the jobs, some of which find somebody else's objects in their place."""
-        for kind in _KINDS:
+        for kind in self.kinds:
             pod = {"apiVersion": "v1", "kind": "Pod", **pod_template()}
             service = {"apiVersion": "v1", "kind": "Service", "spec": {"clusterIP": "None"}}
             await self._make(pod, f"{_name(kind, 'podless')}-{_LEADERS[kind]}-0")
@@ -94,7 +95,7 @@ class KindLives:
 
     async def to_the_end(self) -> None:
         """What stood in the way is gone, and all jobs succeed; those with a ttl of nothing go then."""
-        for kind in _KINDS:
+        for kind in self.kinds:
             await self._client.delete(POD, f"{_name(kind, 'podless')}-{_LEADERS[kind]}-0", self._namespace)
             await self._client.delete(SERVICE, _name(kind, "nameless"), self._namespace)
             await self._suspend(kind, _name(kind, "plain"), on=False)
@@ -105,7 +106,7 @@ class KindLives:
             await self._until(kind, name, "Succeeded")
         for kind, name in self._jobs("plain"):
             with contextlib.suppress(NotFoundError):
-                while await self._client.get(KINDS[kind].resource, name, self._namespace):  # noqa: ASYNC110
+                while await self._client.get(KINDS_AND_ONE[kind].resource, name, self._namespace):  # noqa: ASYNC110
                     await asyncio.sleep(0.05)
 
     async def _hand(self, kind: str, name: str) -> None:
@@ -113,11 +114,11 @@ class KindLives:
         while True:
             number += 1
             change = {"metadata": {"annotations": {"example.dev/hand": str(number)}}}
-            await self._client.patch(KINDS[kind].resource, name, self._namespace, change)
+            await self._client.patch(KINDS_AND_ONE[kind].resource, name, self._namespace, change)
 
     async def _suspend(self, kind: str, name: str, *, on: bool) -> None:
         change = {"spec": {"runPolicy": {"suspend": on}}}
-        await self._client.patch(KINDS[kind].resource, name, self._namespace, change)
+        await self._client.patch(KINDS_AND_ONE[kind].resource, name, self._namespace, change)
 
     async def _until(self, kind: str, name: str, condition: str) -> None:
         await self._until_so(kind, name, lambda each: (each["type"], each["status"]) == (condition, "True"))
@@ -127,7 +128,7 @@ class KindLives:
 
     async def _until_so(self, kind: str, name: str, is_so: Callable[[dict[str, Any]], bool]) -> None:
         while True:
-            job = await self._client.get(KINDS[kind].resource, name, self._namespace)
+            job = await self._client.get(KINDS_AND_ONE[kind].resource, name, self._namespace)
             if any(is_so(each) for each in job.get("status", {}).get("conditions", [])):
                 return
             await asyncio.sleep(0.05)

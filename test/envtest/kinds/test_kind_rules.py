@@ -18,7 +18,7 @@ from dglop.mpijob import MPIJob
 from dglop.pytorchjob import PyTorchJob
 from dglop.runtime.clock import SystemClock
 from dglop.runtime.crdinstall import install_crds
-from examples.jaxjob import JAXJob
+from examples.xgboostjob import XGBoostJob
 from test.envtest.kinds.world import KINDS, manifest
 
 if TYPE_CHECKING:
@@ -75,13 +75,13 @@ async def test_an_elastic_job_of_kubeflows_is_refused_in_a_sentence(server: Envt
 
 
 async def test_the_kind_that_is_an_example_is_taken_and_holds_its_rules(here: Client, namespace: str) -> None:
-    await install_crds(here, [JAXJob], SystemClock())
-    wire = yaml.safe_load((_ROOT / "examples" / "jaxjob.yaml").read_text())
+    await install_crds(here, [XGBoostJob], SystemClock())
+    wire = yaml.safe_load((_ROOT / "examples" / "xgboostjob.yaml").read_text())
     wire["metadata"]["namespace"] = namespace
     await here.create(wire)
-    for change, message in (({"Worker": {"replicas": 3}}, _WHILE), ({"Boss": _ONE}, "at most 1 item")):
+    for change, message in (({"Worker": {"replicas": 3}}, _WHILE), ({"Boss": _ONE}, "at most 2 items")):
         with pytest.raises(InvalidError, match=message):
-            await here.patch(JAXJob.resource, "spmd", namespace, {"spec": {"jaxReplicaSpecs": change}})
+            await here.patch(XGBoostJob.resource, "iris", namespace, {"spec": {"xgbReplicaSpecs": change}})
 
 
 async def test_the_crds_in_the_components_are_those_of_the_classes(here: Client) -> None:

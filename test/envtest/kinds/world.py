@@ -13,6 +13,7 @@ from dglop.mpijob import MPIJob
 from dglop.pytorchjob import PyTorchJob
 from dglop.runtime.api import Resource
 from dglop.testing.builders import container_status, pod_template
+from examples.xgboostjob import XGBoostJob
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
     from dglop.runtime.client import Client
     from dglop.runtime.manager import Manager
 
-__all__ = ("KINDS", "KindsWorld", "manifest")
+__all__ = ("KINDS", "KINDS_AND_ONE", "KindsWorld", "manifest")
 
 KINDS: dict[str, Any] = {each.resource.kind: each for each in (DGLJob, PyTorchJob, MPIJob)}
+KINDS_AND_ONE: dict[str, Any] = {**KINDS, "XGBoostJob": XGBoostJob}
+"""The kinds of the operator, and one that a program of its own runs."""
 EVENT = Resource("events.k8s.io", "v1", "Event", "events")
 CONFIG_MAP = Resource("", "v1", "ConfigMap", "configmaps")
 _SECONDS = 30.0
@@ -30,15 +33,17 @@ _SECONDS = 30.0
 
 def manifest(kind: str, name: str, namespace: str, **spec: Any) -> dict[str, Any]:
     """A job of a kind with a pod that decides and one Worker; a DGLJob has the first alone."""
-    main = {"DGLJob": "dgl", "PyTorchJob": "pytorch", "MPIJob": "mpi"}[kind]
+    main = {"DGLJob": "dgl", "PyTorchJob": "pytorch", "MPIJob": "mpi", "XGBoostJob": "xgboost"}[kind]
     role = {"replicas": 1, "template": pod_template(main)}
     if kind == "DGLJob":
         body: dict[str, Any] = {"partitionMode": "Skip", "dglReplicaSpecs": {"Launcher": role}}
     elif kind == "PyTorchJob":
         body = {"pytorchReplicaSpecs": {"Master": role, "Worker": role}}
+    elif kind == "XGBoostJob":
+        body = {"xgbReplicaSpecs": {"Master": role, "Worker": role}}
     else:
         body = {"mpiReplicaSpecs": {"Launcher": role, "Worker": role}}
-    head = {"apiVersion": KINDS[kind].resource.api_version, "kind": kind}
+    head = {"apiVersion": KINDS_AND_ONE[kind].resource.api_version, "kind": kind}
     return {**head, "metadata": {"name": name, "namespace": namespace}, "spec": {**body, **spec}}
 
 

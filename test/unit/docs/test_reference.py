@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -52,6 +53,20 @@ def test_every_public_class_and_function_has_a_docstring(module: str) -> None:
         and not vars(thing).get("__doc__", thing.__doc__)
     ]
     assert silent == []
+
+
+def test_the_reference_has_every_module_that_the_kinds_page_names_for_kinds_of_ones_own() -> None:
+    table = (_DOCS / "kinds.md").read_text().partition("| module | gives |")[2].partition("\n\n")[0]
+    cells = [line.split("|")[1] for line in table.splitlines() if "`" in line]
+    named = [word for cell in cells for word in re.findall(r"`(\w+)`", cell)]
+    assert {"rules", "rbac", "settings"} <= set(named)
+    public = set(import_module("dglop.common").__all__)
+    missing = [each for each in named if f"dglop.common.{each}" not in SETTINGS.PACKAGES]
+    assert [each for each in missing if not public.issuperset(_public(f"dglop.common.{each}"))] == []
+
+
+def _public(module: str) -> list[str]:
+    return list(import_module(module).__all__)
 
 
 @pytest.mark.timeout(600)

@@ -100,6 +100,12 @@ def test_the_operators_page_names_every_predicate_and_handler(module: Any) -> No
     assert missing == [name for name in ("priority_of",) if module is handler]
 
 
+def test_the_kinds_page_has_every_attribute_of_a_kind() -> None:
+    attributes = [name for name in _public(JobKind) if not inspect.isfunction(getattr(JobKind, name))]
+    assert len(attributes) > 5
+    assert [name for name in attributes if name not in KIND] == []
+
+
 HOOKS = [name for name in _public(JobKind) if inspect.isfunction(getattr(JobKind, name))]
 
 

@@ -13,9 +13,9 @@ from dglop.cli.settings import ProgramSettings
 from dglop.common.gang import Volcano
 from dglop.common.kueue.names import FLAVOR, LABEL_QUEUE, WORKLOAD, WORKLOAD_PRIORITY
 from dglop.runtime.crdinstall import install_crds
+from dglop.testing.loosecrd import loose_crd
 from test.envtest.kinds.world import manifest
 from test.unit.testing.conftest import memory_cluster
-from test.unit.testing.loose_crd import loose_crd
 
 if TYPE_CHECKING:
     from dglop.testing.memory import MemoryCluster

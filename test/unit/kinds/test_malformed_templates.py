@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 
 from dglop.common.observed import Observed
 from dglop.common.plan import plan
+from dglop.common.types import ReplicaSpec
 from dglop.pytorchjob import PyTorchJobKind
 from dglop.testing.builders import T0, stored
+from examples.torchjob import TorchJob, TorchJobKind, TorchJobSpec
+from examples.xgboostjob import XGBoostJob, XGBoostJobKind, XGBoostJobSpec
 from test.unit.dgljob.test_dgljob_malformed import ODD, WHOLE, paths
 from test.unit.mpijob.mpi_world import make_job as make_mpijob
 from test.unit.mpijob.mpi_world import make_kind as make_mpi
@@ -31,7 +34,24 @@ def _whole() -> dict[str, Any]:
     return template
 
 
-@pytest.mark.parametrize("kind", ["PyTorchJob", "MPIJob"])
+def _job(kind: str) -> tuple[Any, Any, list[ReplicaSpec]]:
+    """A job of the kind, the kind, and the two replica types of the job; the last two kinds look at none."""
+    if kind == "PyTorchJob":
+        torch = make_pytorchjob(workers=1)
+        return torch, PyTorchJobKind(), list(torch.spec.pytorch_replica_specs.values())
+    if kind == "MPIJob":
+        mpi = make_mpijob(workers=1)
+        return mpi, make_mpi(), list(mpi.spec.mpi_replica_specs.values())
+    master, worker = ReplicaSpec(), ReplicaSpec()
+    if kind == "XGBoostJob":
+        spec = XGBoostJobSpec(xgb_replica_specs={"Master": master, "Worker": worker})
+        boost = XGBoostJob(name="g", spec=spec)
+        return boost, XGBoostJobKind(), list(boost.spec.xgb_replica_specs.values())
+    own = TorchJob(name="g", spec=TorchJobSpec(master=master, worker=worker))
+    return own, TorchJobKind(), [own.spec.master, own.spec.worker or worker]
+
+
+@pytest.mark.parametrize("kind", ["PyTorchJob", "MPIJob", "TorchJob", "XGBoostJob"])
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(paths(_whole())), ODD, st.booleans())
 def test_a_template_with_anything_anywhere_ends_in_pods_or_a_sentence(
@@ -43,15 +63,8 @@ def test_a_template_with_anything_anywhere_ends_in_pods_or_a_sentence(
         place = place[step]
     place[path[-1]] = value
     templates = [template, _whole()] if is_first else [_whole(), template]
-    job: Any
-    of: Any
-    if kind == "PyTorchJob":
-        job, of = make_pytorchjob(workers=1), PyTorchJobKind()
-        specs = job.spec.pytorch_replica_specs
-    else:
-        job, of = make_mpijob(workers=1), make_mpi()
-        specs = job.spec.mpi_replica_specs
-    for each, chosen in zip(specs.values(), templates, strict=True):
+    job, of, specs = _job(kind)
+    for each, chosen in zip(specs, templates, strict=True):
         each.template = chosen
     made = plan(stored(job), Observed(), T0, of)
     failed = made.status.get("Failed")

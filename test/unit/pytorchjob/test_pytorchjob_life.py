@@ -115,9 +115,9 @@ def test_a_job_that_another_manages_is_left_alone(by: str | None, is_left: bool)
         ),
         (
             {"pytorchReplicaSpecs": {"Master": role(1, "main")}},
-            "which trains; there are: main",
+            "which decides; there are: main",
         ),
-        ({"pytorchReplicaSpecs": {"Master": _without_containers()}}, "which trains; there are: none"),
+        ({"pytorchReplicaSpecs": {"Master": _without_containers()}}, "which decides; there are: none"),
         ({"pytorchReplicaSpecs": {"Master": _port("http")}}, "must be a port's number, not 'http'"),
         ({"pytorchReplicaSpecs": {"Master": {"template": {"spec": []}}}}, "spec must be an object"),
     ],

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from dglop.common.gang import Volcano
 from dglop.dgljob import DGLJob
 from dglop.runtime.crdinstall import install_crds
+from dglop.testing.loosecrd import loose_crd
 from dglop.testing.toyjob import ToyJob
 from test.unit.testing.conftest import MemoryCases, started
-from test.unit.testing.loose_crd import loose_crd
 from test.wire import Wire
 
 if TYPE_CHECKING:

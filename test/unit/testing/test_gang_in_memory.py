@@ -13,10 +13,10 @@ from dglop.common.constants import POD
 from dglop.common.gang import SchedulerPlugins, Volcano
 from dglop.runtime.crdinstall import install_crds
 from dglop.runtime.settings import Settings
+from dglop.testing.loosecrd import loose_crd
 from dglop.testing.toyjob import ToyJob, ToyJobKind
 from test.envtest.gang.test_pod_groups import *  # noqa: F403
 from test.envtest.gang.world import GangWorld
-from test.unit.testing.loose_crd import loose_crd
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

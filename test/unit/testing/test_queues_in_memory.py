@@ -14,10 +14,10 @@ from dglop.runtime.client import ClientConfig
 from dglop.runtime.crdinstall import install_crds
 from dglop.runtime.manager import Manager
 from dglop.runtime.settings import Settings
+from dglop.testing.loosecrd import loose_crd
 from dglop.testing.memory import MemoryCluster, connect
 from dglop.testing.toyjob import ToyJob, ToyJobKind
 from test.envtest.kueue.world import QueueWorld
-from test.unit.testing.loose_crd import loose_crd
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -8,19 +8,30 @@ from typing import TYPE_CHECKING, Any
 from dglop.common.constants import PRIORITY_CLASS
 from dglop.common.gang.seen import Gang, GroupView
 from dglop.common.gang.settle import priority_classes
+from dglop.common.kind import JobKind
 from dglop.common.watching import GROUPS
-from dglop.errors import CacheNotSyncedError, NotFoundError, SchemaError
+from dglop.errors import CacheNotSyncedError, ConfigError, NotFoundError, SchemaError
 from dglop.runtime.source import Owned
 
 if TYPE_CHECKING:
     from dglop.common.gang.schedulers import GangScheduler
-    from dglop.common.kind import JobKind
     from dglop.common.watching import ChildWatcher, ExpectationKey
     from dglop.runtime.context import Context
     from dglop.runtime.controller import Controller
     from dglop.runtime.expectations import Expectations
 
-__all__ = ("GangShell",)
+__all__ = ("GangShell", "gang_shell")
+
+
+def gang_shell(kind: JobKind[Any], scheduler: GangScheduler | None) -> GangShell | None:
+    """The shell for a scheduler, if there is one. Raises ConfigError for a kind that has no groups."""
+    own = type(kind)
+    if scheduler and own.phases is not JobKind.phases and own.pod_groups is JobKind.pod_groups:
+        raise ConfigError(
+            f"{own.__name__} has phases, so a group of all its replica types would wait for ever: "
+            "say in its pod_groups which of them run at the same time"
+        )
+    return GangShell(scheduler) if scheduler else None
 
 
 class GangShell:

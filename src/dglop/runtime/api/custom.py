@@ -128,6 +128,10 @@ def _without_nulls(data: Any, info: ValidationInfo) -> Any:
     return data
 
 
+_HEAD = ("name", "namespace", "labels", "annotations")
+_TYPE = ("apiVersion", "kind")
+_TAKEN = (*_HEAD, "metadata", "spec", "status")
+
 SpecT = TypeVar("SpecT", bound=BaseModel)
 StatusT = TypeVar("StatusT", bound=BaseModel)
 
@@ -136,7 +140,8 @@ class CustomResource(BaseModel, Generic[SpecT, StatusT], metaclass=ModelClass):
     """The base of a kind of one's own.
 
     `class Greeting(CustomResource[GreetingSpec, Status], group="example.dev", version="v1")` is a kind;
-    its docstring is the CRD's description. `Greeting(name="a", namespace="b", spec=...)` makes one.
+    its docstring is the CRD's description. `Greeting(name="a", namespace="b", spec=...)` makes one, with
+    `labels` and `annotations` too; what it does not take is an error.
     Of several classes of one kind, each a version, `storage=True` marks the one that is stored,
     `served=False` one that is only stored, and `deprecation` is what who still uses one is told.
     `selectable` are the JSON paths that field selectors may use.
@@ -198,10 +203,12 @@ class CustomResource(BaseModel, Generic[SpecT, StatusT], metaclass=ModelClass):
             return data
         if info.context == _FROM_WIRE:
             return {"spec": {}, **_without_nulls(data, info)}
-        name, namespace = data.get("name"), data.get("namespace")
-        if name is None and namespace is None:
-            return data
-        return {**data, "metadata": _named(data.get("metadata"), name, namespace)}
+        given = {key: data[key] for key in _HEAD if data.get(key) is not None}
+        known = {*_HEAD, *_TYPE, *cls.model_fields, *map(to_camel, cls.model_fields)}
+        unknown = sorted(map(str, data.keys() - known))
+        if unknown:
+            raise ValueError(f"{cls.__name__} takes no {', '.join(unknown)}; it takes {', '.join(_TAKEN)}")
+        return {**data, "metadata": _named(data.get("metadata"), given)} if given else data
 
     @property
     def api_version(self) -> str:
@@ -276,8 +283,7 @@ class CustomResource(BaseModel, Generic[SpecT, StatusT], metaclass=ModelClass):
         return wire
 
 
-def _named(metadata: Any, name: str | None, namespace: str | None) -> Any:
-    given = {key: value for key, value in (("name", name), ("namespace", namespace)) if value is not None}
+def _named(metadata: Any, given: dict[str, Any]) -> Any:
     if metadata is None:
         return given
     if isinstance(metadata, ObjectMeta):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from dglop.errors import SchemaError
@@ -25,7 +25,8 @@ class Rule:
     """What may be done to which resources; `names` limits it to objects of these names.
 
     With `namespace` it holds there alone, and is a Role of its own in the manifests. With `urls` it is about
-    paths that are no resources, such as /metrics; only a ClusterRole can have it.
+    paths that are no resources, such as /metrics; only a ClusterRole can have it. The same goes for what is
+    in no namespace, which `namespaced` says.
     """
 
     groups: Sequence[str]
@@ -34,6 +35,7 @@ class Rule:
     names: Sequence[str] = ()
     urls: Sequence[str] = ()
     namespace: str = ""
+    namespaced: bool = field(default=True, compare=False)
 
     @classmethod
     def of(
@@ -54,7 +56,9 @@ class Rule:
                 f"{resource.group_resource} is in no namespace, so no rule holds in {namespace}"
             )
         plural = f"{resource.plural}/{subresource}" if subresource else resource.plural
-        return cls((resource.group,), (plural,), verbs, names, namespace=namespace)
+        return cls(
+            (resource.group,), (plural,), verbs, names, namespace=namespace, namespaced=resource.namespaced
+        )
 
     def to_wire(self) -> dict[str, Any]:
         if self.urls:
@@ -78,6 +82,7 @@ def merge_rules(rules: Iterable[Rule]) -> list[Rule]:
     """
     verbs: _Verbs = {}
     urls: dict[str, set[str]] = {}
+    wide: set[tuple[str, str]] = set()
     for rule in rules:
         for url in rule.urls:
             urls.setdefault(url, set()).update(rule.verbs)
@@ -85,16 +90,19 @@ def merge_rules(rules: Iterable[Rule]) -> list[Rule]:
             for resource in rule.resources:
                 key = (rule.namespace, group, resource, tuple(sorted(rule.names)))
                 verbs.setdefault(key, set()).update(rule.verbs)
-    shared: dict[tuple[str, str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
+                if not rule.namespaced:
+                    wide.add((group, resource))
+    shared: dict[tuple[str, str, tuple[str, ...], tuple[str, ...], bool], list[str]] = {}
     for (place, group, resource, names), allowed in sorted(verbs.items()):
         general = _general(verbs, (place, group, resource, names))
         left = allowed - general if "*" not in general else set()
         if left:
             kept = ("*",) if "*" in left else tuple(sorted(left))
-            shared.setdefault((place, group, names, kept), []).append(resource)
+            placed = (group, resource) not in wide
+            shared.setdefault((place, group, names, kept, placed), []).append(resource)
     merged = [
-        Rule((group,), tuple(resources), kept, names, namespace=place)
-        for (place, group, names, kept), resources in shared.items()
+        Rule((group,), tuple(resources), kept, names, namespace=place, namespaced=placed)
+        for (place, group, names, kept, placed), resources in shared.items()
     ]
     return [
         *merged,

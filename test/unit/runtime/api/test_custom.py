@@ -44,6 +44,14 @@ def test_name_and_namespace_are_short_for_metadata() -> None:
     assert (thing.name, thing.namespace, thing.labels) == ("a", "b", {"x": "y"})
 
 
+def test_labels_and_annotations_are_short_for_metadata_too_and_what_is_not_taken_is_an_error() -> None:
+    made = Thing(name="a", labels={"team": "red"}, annotations={"why": "so"}, spec=ThingSpec(text="hi"))
+    assert (made.labels, made.annotations) == ({"team": "red"}, {"why": "so"})
+    assert made.to_wire()["metadata"] == {"name": "a", "labels": made.labels, "annotations": made.annotations}
+    with pytest.raises(ValueError, match=r"Thing takes no lables; it takes name, namespace, labels"):
+        Thing(name="a", lables={"team": "red"}, spec=ThingSpec(text="hi"))
+
+
 def test_the_wire_form_is_camel_case_without_nulls_and_without_an_empty_status() -> None:
     assert Thing(name="a", spec=ThingSpec(text="hi")).to_wire() == {
         "apiVersion": "example.dev/v1",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CRDs of other projects' kinds that take anything; their own are used on the real server."""
+"""CRDs of other projects' kinds that take anything, where their own are not at hand."""
 
 from __future__ import annotations
 
