@@ -18,6 +18,7 @@ from dglop.runtime.looplag import LoopLag
 from dglop.runtime.runnable import RunnableFunction, RunnableGroup
 from dglop.runtime.servers import http_servers, install, webhook_server
 from dglop.runtime.sites import Sites
+from dglop.runtime.usercode import call_coroutine, failure_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -52,6 +53,7 @@ class Lifecycle:
         self._groups: dict[str, RunnableGroup] = {}
         self._elector: LeaderElector | None = None
         self._leading: asyncio.Task[None] | None = None
+        self._is_stopping = False
         self._sites = Sites(manager, self._fail)
         self._failure: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
         self.env: Environment | None = None
@@ -72,7 +74,7 @@ class Lifecycle:
         if self._settings.install_crds:
             self._keepers = await install(manager, client)
         for prepare in manager.preparations:
-            await prepare(client)
+            await call_coroutine(prepare, client)
         await self._start_cache()
         self._group("others").start(self._other_runnables())
         leaders = self._group("leaders")
@@ -80,6 +82,7 @@ class Lifecycle:
             self._elector = self._make_elector()
             self._elector.start()
             self._leading = asyncio.create_task(self._lead(leaders, self._elector), name="leading")
+            self._leading.add_done_callback(self._on_leading_done)
         else:
             leaders.start(self._leader_runnables())
 
@@ -88,6 +91,7 @@ class Lifecycle:
         is_lost = self._elector is not None and self._elector.lost.is_set()
         graceful = 0.0 if is_lost else self._settings.graceful_shutdown_seconds
         deadline = asyncio.get_running_loop().time() + graceful
+        self._is_stopping = True
         # First of all: a process that does not lead yet must not begin to now.
         if self._leading is not None:
             self._leading.cancel()
@@ -211,6 +215,10 @@ class Lifecycle:
             self._manager.elected.set()
             await elector.lost.wait()
         self._fail(LeaderLostError(elector.reason))
+
+    def _on_leading_done(self, task: asyncio.Task[None]) -> None:
+        if (error := failure_of(task, is_ours=self._is_stopping)) is not None:
+            self._fail(error)
 
     def _may_write(self) -> bool:
         return self._elector is None or self._elector.holds()

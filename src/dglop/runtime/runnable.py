@@ -6,6 +6,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from dglop.runtime.usercode import call_coroutine, failure_of
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
@@ -31,14 +33,15 @@ class RunnableFunction:
         self._function = function
 
     async def run(self, stop: asyncio.Event) -> None:
-        await self._function(stop)
+        await call_coroutine(self._function, stop)
 
 
 class RunnableGroup:
     """
     Runnables that start together and stop together.
 
-    Guarantees: `failed` completes with the first exception that one of them raised; after `stop` nothing of
+    Guarantees: `failed` completes with the first exception that one of them raised, or when one was cancelled
+    from outside; after `stop` nothing of
     the group can start any more, so what was never allowed to run does not begin during the shutdown.
     """
 
@@ -55,7 +58,8 @@ class RunnableGroup:
             return
         for runnable in runnables:
             name = str(getattr(runnable, "name", type(runnable).__name__))
-            task = asyncio.create_task(runnable.run(self._stop), name=f"{self.name}/{name}")
+            work = call_coroutine(runnable.run, self._stop)
+            task = asyncio.create_task(work, name=f"{self.name}/{name}")
             self._tasks[task] = name
             task.add_done_callback(self._on_done)
 
@@ -82,9 +86,7 @@ class RunnableGroup:
         return names
 
     def _on_done(self, task: asyncio.Task[None]) -> None:
-        if task.cancelled():
-            return
-        error = task.exception()
+        error = failure_of(task, is_ours=self._stop.is_set())
         if error is None:
             return
         if self._stop.is_set():
