@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from dglop.errors import CacheNotSyncedError, ConfigError
@@ -18,7 +19,7 @@ from dglop.runtime.source import Channel, Watch
 from dglop.runtime.usercode import UserCodeError, call_coroutine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
     from datetime import timedelta
 
     from dglop.runtime.api import Kind, Resource, Rule
@@ -160,13 +161,13 @@ class ControlLoop(Generic[K]):
             log.info("Started workers", workers=self.concurrency)
             async with asyncio.TaskGroup() as group:
 
-                def start(work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+                def start(work: Callable[[], Awaitable[None]], name: str) -> asyncio.Task[None]:
                     return group.create_task(self._lasting(work, name), name=f"{self.name}/{name}")
 
-                late = start(optional.keep_looking(), "optional-kinds")
+                late = start(optional.keep_looking, "optional-kinds")
                 for number in range(self.concurrency):
-                    start(worker.run(), f"worker-{number}")
-                start(self.feed(stop), "sources")
+                    start(worker.run, f"worker-{number}")
+                start(partial(self.feed, stop), "sources")
                 try:
                     await stop.wait()
                 finally:
@@ -178,10 +179,10 @@ class ControlLoop(Generic[K]):
                 registration.remove()
         log.info("Stopped workers")
 
-    async def _lasting(self, work: Coroutine[Any, Any, None], name: str) -> None:
+    async def _lasting(self, work: Callable[[], Awaitable[None]], name: str) -> None:
         """Await *work*, which nobody may cancel but this loop: a missing worker would be missed by nobody."""
         try:
-            await work
+            await work()
         except asyncio.CancelledError as error:
             if self.queue.is_closed:
                 raise

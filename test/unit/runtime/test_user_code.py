@@ -112,7 +112,7 @@ async def returns_a_number_of_seconds(*_: Any) -> Result:
 
 
 def applies_and_does_not_wait(obj: Greeting, ctx: Context) -> Any:
-    return ctx.apply(Greeting(name=obj.name, namespace="default"))
+    return ctx.apply(Greeting(name=obj.name, namespace="default", spec=GreetingSpec(text="hi")))
 
 
 BUGS: list[tuple[Callable[..., Any], str]] = [
@@ -152,7 +152,7 @@ def told(out: io.StringIO, part: str) -> bool:
 def noting(cluster: MemoryCluster) -> tuple[Manager, io.StringIO]:
     """A Manager and what it logs."""
     out, manager = io.StringIO(), cluster.manager()
-    manager.reconfigure(manager.settings, make_log(format_="console", stream=out))
+    manager.reconfigure(manager.settings, make_log(format_="json", stream=out))
     return manager, out
 
 
@@ -302,7 +302,7 @@ async def test_predicates_and_mappers_that_go_wrong_lose_no_events_of_others(
     manager.controller(Greeting, reconcile, predicates=[predicate], watches=[Watch(Greeting, mapped(odd))])
     async with manager:
         await memory_cluster.settle()
-        await memory_cluster.client.create(Greeting(name="good", namespace="default"))
+        await put(memory_cluster, "good")
         await memory_cluster.settle()
         assert "good" in done
     assert told(out, "Event handler raised")
