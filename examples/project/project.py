@@ -3,7 +3,7 @@
 
 import json
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from kubernetes.aio.client import (
     V1ClusterRole,
@@ -126,7 +126,7 @@ async def write_ledger(project: Project, ctx: Context) -> None:
 
 async def mind_expiry(project: Project, ctx: Context) -> timedelta | None:
     """How long until something is to be done; nothing is left of one that is being deleted."""
-    expiry = project.expiry()
+    expiry: datetime | None = project.expiry()
     project.status.expires_at = expiry
     if expiry is None:
         project.status.set("Expiring", False, reason="Never", now=ctx.now())
@@ -135,7 +135,7 @@ async def mind_expiry(project: Project, ctx: Context) -> timedelta | None:
         ctx.event(project, "Expired", f"it expired at {format_time(expiry)}, and is deleted")
         await ctx.delete(Project, project.name, uid=project.uid)
         return timedelta(0)
-    warn_at = expiry - min(WARNING, (expiry - project.created()) / 10)
+    warn_at: datetime = expiry - min(WARNING, (expiry - project.created()) / 10)
     if ctx.now() < warn_at:
         project.status.set("Expiring", False, reason="NotYet", now=ctx.now())
         return warn_at - ctx.now()

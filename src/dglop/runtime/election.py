@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Protocol
 
-from dglop.errors import AlreadyExistsError, ApiError, ConflictError
+from dglop.errors import AlreadyExistsError, ApiError, ConflictError, ForbiddenError
 from dglop.runtime.api import format_micro_time
 from dglop.runtime.clock import within
 
@@ -23,6 +23,8 @@ __all__ = ("Election", "LeaseRecord", "LeaseStore", "LeaseTimes", "Loss")
 JITTER = 1.2
 MAX_INT = 2**31 - 1  # the lease's numbers are an int32
 RELEASE_SECONDS = 5.0
+
+_FORBIDDEN = "give the right to the lease, or name a namespace that has it: --leader-election-namespace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +250,8 @@ class Election:
         trouble = _short(str(error) or type(error).__name__)
         # The same trouble every two seconds is one message.
         if self._log and trouble != self._last_trouble:
-            self._log.warning("Could not use the lease", error=trouble)
+            hint = {"hint": _FORBIDDEN} if isinstance(error, ForbiddenError) else {}
+            self._log.warning("Could not use the lease", error=trouble, **hint)
         self._last_trouble = trouble
 
 
