@@ -88,5 +88,5 @@ def test_one_setting_in_two_spellings_is_refused(write):
 
 
 def test_a_truth_in_the_file_is_no_number(write):
-    with pytest.raises(ConfigError, match="lease-duration in .*: a number is wanted, not true"):
+    with pytest.raises(ConfigError, match=r"lease-duration in .*: a number is wanted, not true"):
         Settings().with_flags(["--config", write("lease-duration: yes")])

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from dglop.testing.memory import MemoryCluster
 
+NO_WORDS: dict[str, str] = {}
 ENDS: list[tuple[Callable[..., Any], str]] = [
     (awaits_what_was_cancelled, "awaits_what_was_cancelled raised CancelledError"),
     (exits_in_a_coroutine, "exits_in_a_coroutine raised SystemExit: 4"),
@@ -151,16 +152,19 @@ def test_a_channels_functions_give_the_one_who_pushes_an_ordinary_error(odd: Any
             channel.connect(lambda *_, **__: None)
 
 
-async def anything(_: Any) -> list[Request]:
+async def asked_for(_: Any) -> list[Request]:
     return []
+
+
+anything: Any = asked_for
 
 
 def test_functions_that_run_in_the_event_loop_are_refused_as_coroutine_functions(
     memory_cluster: MemoryCluster,
 ) -> None:
-    with pytest.raises(ConfigError, match="anything is a coroutine function, but what maps an object"):
+    with pytest.raises(ConfigError, match="asked_for is a coroutine function, but what maps an object"):
         mapped(anything)
-    with pytest.raises(ConfigError, match="anything is a coroutine function, but what a Channel calls"):
+    with pytest.raises(ConfigError, match="asked_for is a coroutine function, but what a Channel calls"):
         Channel(anything)
 
 
@@ -181,7 +185,7 @@ async def test_a_predicate_that_is_a_coroutine_function_would_let_everything_thr
         (awaits_what_was_cancelled, "awaits_what_was_cancelled raised CancelledError"),
         (ends_an_iteration, "ends_an_iteration raised StopIteration"),
         (lambda: False, "<lambda> returned a bool; return None if all is well, and raise"),
-        (lambda: {}["a"], "KeyError: 'a'"),
+        (lambda: NO_WORDS["a"], "KeyError: 'a'"),
     ],
 )
 async def test_a_health_check_that_goes_wrong_is_one_that_fails(check: Any, said: str) -> None:

@@ -11,7 +11,7 @@ from dglop.errors import ConfigError
 
 @pytest.mark.parametrize("names", [",", " ", " , ,"])
 def test_a_list_of_no_namespaces_does_not_mean_all_of_them(names):
-    with pytest.raises(ConfigError, match="--namespace: .* names no namespace"):
+    with pytest.raises(ConfigError, match=r"--namespace: .* names no namespace"):
         Settings().with_flags(["--namespace", names])
 
 
@@ -28,7 +28,7 @@ def test_namespaces_that_can_exist_are_taken_with_blanks_and_a_comma_at_the_end(
 
 @pytest.mark.parametrize("name", ["BAD_ID", "a..b", "-a", "a/b", "a" * 254])
 def test_a_lease_that_cannot_exist_is_refused(name):
-    with pytest.raises(ConfigError, match="--leader-election-id: .* cannot be an object's name"):
+    with pytest.raises(ConfigError, match=r"--leader-election-id: .* cannot be an object's name"):
         Settings().with_flags([f"--leader-election-id={name}"])
 
 
