@@ -41,7 +41,8 @@ class Lifecycle:
     once this process leads the controllers and the other runnables. Stop, within the graceful time:
     runnables, then controllers, caches, webhooks and the other servers; the lease is given back only after
     all that wrote has ended, and events are posted last. With the lease lost there is no graceful time and
-    nothing to give back.
+    nothing to give back; nor is it given back while something goes on that nothing ends, which holds up the
+    stop no longer than a few seconds.
     """
 
     def __init__(self, manager: Manager) -> None:
@@ -57,6 +58,8 @@ class Lifecycle:
         self._sites = Sites(manager, self._fail)
         self._failure: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
         self.env: Environment | None = None
+        self.stuck: list[str] = []
+        """What goes on after `stop`, since nothing ends it."""
 
     @property
     def failure(self) -> asyncio.Future[BaseException]:
@@ -102,8 +105,11 @@ class Lifecycle:
                 late = await self._groups[name].stop(deadline=deadline)
                 if late and not is_lost:
                     self._log.warning("Cancelled what did not stop in time", runnables=late)
+        self.stuck = [name for group in self._groups.values() for name in group.stuck]
+        if self.stuck:
+            self._log.error("Gave up on what did not end though it was cancelled", runnables=self.stuck)
         if self._elector is not None:
-            await self._elector.stop(release=not is_lost)
+            await self._elector.stop(release=not (is_lost or self.stuck))
         await self._sites.stop_caches()
         await self._sites.stop_recorders(seconds=min(EVENTS_SECONDS, graceful))
         for server in reversed(self._servers):

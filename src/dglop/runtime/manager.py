@@ -132,6 +132,11 @@ class Manager(Assembly):
         return self._life is not None and self._life.env is not None and not self._stopping
 
     @property
+    def stuck(self) -> tuple[str, ...]:
+        """What goes on after `stop` since nothing ends it, such as a plain function that never returns."""
+        return tuple(self._life.stuck) if self._life else ()
+
+    @property
     def client(self) -> Client:
         """The client. Raises CacheNotSyncedError before the start."""
         return self.given_client or self._home().client

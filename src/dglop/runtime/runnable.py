@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ("Runnable", "RunnableFunction", "RunnableGroup")
 
+LAST_SECONDS = 5.0
+
 
 @runtime_checkable
 class Runnable(Protocol):
@@ -50,6 +52,7 @@ class RunnableGroup:
         self._log = log
         self._stop = asyncio.Event()
         self._tasks: dict[asyncio.Task[None], str] = {}
+        self.stuck: list[str] = []
         self.failed: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
 
     def start(self, runnables: Iterable[Runnable]) -> None:
@@ -71,7 +74,8 @@ class RunnableGroup:
         """
         Stop all; at *deadline* (in the loop's time) those that still run are cancelled.
 
-        Gives the names of those that had to be cancelled.
+        Gives the names of those that had to be cancelled. What does not end even then, such as a function in
+        a thread, is given up after a few seconds: `stuck` names it.
         """
         self._stop.set()
         left = None if deadline is None else max(deadline - asyncio.get_running_loop().time(), 0.0)
@@ -82,7 +86,8 @@ class RunnableGroup:
         for task in late:
             task.cancel()
         if late:
-            await asyncio.wait(late)
+            _, stuck = await asyncio.wait(late, timeout=LAST_SECONDS)
+            self.stuck = [self._tasks[task] for task in stuck]
         return names
 
     def _on_done(self, task: asyncio.Task[None]) -> None:
