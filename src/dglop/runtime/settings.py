@@ -179,7 +179,11 @@ class Settings(BaseSettings):
         except ValidationError as error:
 
             def name(field: str) -> str:
-                return _flag(field) if field in flags else self._place(field, path, _flag(field))
+                return (
+                    _flag(field)
+                    if field in flags
+                    else self._place(field, path, _flag(field) if flags else "")
+                )
 
             raise ConfigError(_sentence(error, name)) from error
 
