@@ -179,11 +179,8 @@ class Settings(BaseSettings):
         except ValidationError as error:
 
             def name(field: str) -> str:
-                return (
-                    _flag(field)
-                    if field in flags
-                    else self._place(field, path, _flag(field) if flags else "")
-                )
+                otherwise = _flag(field) if flags else ""
+                return _flag(field) if field in flags else self._place(field, path, otherwise)
 
             raise ConfigError(_sentence(error, name)) from error
 
