@@ -115,7 +115,7 @@ def _remove(folder: Path) -> None:
 
 def main() -> None:
     """Run as a program, with --kubeconfig and --volumes."""
-    settings = ProvisionerSettings.from_environment().with_flags(sys.argv[1:], program="provisioner")
+    settings = ProvisionerSettings.unread().with_flags(sys.argv[1:], program="provisioner")
     folders = Folders(Path(settings.volumes))
     manager = Manager(settings, name="provisioner")
     manager.controller(V1PersistentVolumeClaim, folders.provide)

@@ -20,7 +20,7 @@ __all__ = ("add_kinds", "assemble", "run")
 def run(words: list[str]) -> int:
     """Runs the operator with these flags; 0 after an orderly end, 1 after a failure, 2 for wrong flags."""
     try:
-        settings = ProgramSettings.from_environment().with_flags(words, program="dglop operator")
+        settings = ProgramSettings.unread().with_flags(words, program="dglop operator")
         manager = assemble(settings)
     except ConfigError as problem:
         sys.stderr.write(f"dglop operator: {problem}\n")

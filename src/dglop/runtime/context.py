@@ -14,6 +14,7 @@ from dglop.runtime.client import PatchType
 from dglop.runtime.client.convert import typed, wire_of
 from dglop.runtime.ownchanges import OwnChanges
 from dglop.runtime.ownwrites import written_of
+from dglop.runtime.usercode import call_here, wait_in_thread
 
 if TYPE_CHECKING:
     import builtins
@@ -217,8 +218,12 @@ class Context:
             self._notes.append(kept)
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine from a reconciler that is a plain function, and wait for it in its thread."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        """
+        Run a coroutine from a reconciler that is a plain function, and wait for it in its thread.
+
+        Raises RuntimeError in a coroutine function, which awaits instead: waiting would stop the event loop.
+        """
+        return wait_in_thread(work, self._loop)
 
     def save_anyway(self) -> None:
         """
@@ -238,7 +243,7 @@ class Context:
         """Do what was kept back until the status is written; the controller calls this."""
         callbacks, self._callbacks = self._callbacks, []
         for callback in callbacks:
-            callback()
+            call_here(callback)
         notes, self._notes = self._notes, []
         for note in notes:
             self._record(note)

@@ -125,6 +125,12 @@ class Controller(ControlLoop[Request], Generic[T]):
         """Reconcile the controlling owner of each changed object of a kind."""
         self.watch(watch_of(self.resource, owned if isinstance(owned, Owned) else Owned(owned)))
 
+    def enqueue(self, key: Request, *, after: float = 0.0, priority: int | None = None) -> None:
+        """Have the object of a Request reconciled. Raises TypeError for anything else."""
+        if not isinstance(key, Request):
+            raise TypeError(f"controller {self.name} is asked by Request(namespace, name), not by {key!r}")
+        super().enqueue(key, after=after, priority=priority)
+
     def prepare(self, env: Environment) -> None:
         """As for any controller. Raises ConfigError if no more than metadata is held of its own kind."""
         super().prepare(env)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from dglop.errors import CacheNotSyncedError, ConfigError
@@ -15,9 +16,10 @@ from dglop.runtime.loopoptions import LoopOptions
 from dglop.runtime.predicate import all_of
 from dglop.runtime.queue import WorkQueue
 from dglop.runtime.source import Channel, Watch
+from dglop.runtime.usercode import UserCodeError, call_coroutine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
     from datetime import timedelta
 
     from dglop.runtime.api import Kind, Resource, Rule
@@ -99,7 +101,7 @@ class ControlLoop(Generic[K]):
         """
         if isinstance(source, Channel):
             self._channels.append(source)
-            source.connect(self.queue.add)
+            source.connect(self.enqueue)
         elif isinstance(source, Watch):
             check_optional(source, self.name, self.clusters)
             for cluster in self._clusters_of(source):
@@ -107,6 +109,10 @@ class ControlLoop(Generic[K]):
             (self._optional if source.optional else self._watches).append(source)
         else:
             self._idle_functions.append(source)
+
+    def enqueue(self, key: K, *, after: float = 0.0, priority: int | None = None) -> None:
+        """Have *key* reconciled, as a source asks for it. Raises TypeError for what can be no key of this."""
+        self.queue.add(key, after=after, priority=priority)
 
     def observe(self, kind: Kind, handler: EventHandlerProtocol) -> None:
         """Have *handler* called with a kind's events, before they become requests."""
@@ -156,18 +162,37 @@ class ControlLoop(Generic[K]):
             await optional.begin()
             log.info("Started workers", workers=self.concurrency)
             async with asyncio.TaskGroup() as group:
-                late = group.create_task(optional.keep_looking(), name=f"{self.name}/optional-kinds")
+
+                def start(work: Callable[[], Awaitable[None]], name: str) -> asyncio.Task[None]:
+                    return group.create_task(self._lasting(work, name), name=f"{self.name}/{name}")
+
+                late = start(optional.keep_looking, "optional-kinds")
                 for number in range(self.concurrency):
-                    group.create_task(worker.run(), name=f"{self.name}/worker-{number}")
-                group.create_task(self.feed(stop), name=f"{self.name}/sources")
-                await stop.wait()
-                self.queue.close()
+                    start(worker.run, f"worker-{number}")
+                start(partial(self.feed, stop), "sources")
+                try:
+                    await stop.wait()
+                finally:
+                    self.queue.close()
                 late.cancel()
         finally:
             self.queue.close()
             for registration in self._registrations:
                 registration.remove()
         log.info("Stopped workers")
+
+    async def _lasting(self, work: Callable[[], Awaitable[None]], name: str) -> None:
+        """Await *work*, which nobody may cancel but this loop: a missing worker would be missed by nobody."""
+        try:
+            await work()
+        except asyncio.CancelledError as error:
+            if self.queue.is_closed:
+                raise
+            self.queue.close()
+            raise UserCodeError(f"{name} of controller {self.name} was cancelled from outside") from error
+        except BaseException:
+            self.queue.close()  # so that the others, which are cancelled now, are cancelled by this loop
+            raise
 
     async def feed(self, stop: asyncio.Event) -> None:
         """Run the functions among the sources until *stop* is set, if they do not run yet.
@@ -177,7 +202,7 @@ class ControlLoop(Generic[K]):
         functions, self._idle_functions = self._idle_functions, []
         async with asyncio.TaskGroup() as group:
             for function in functions:
-                group.create_task(_called(function, self.queue, stop), name=f"{self.name}/source")
+                group.create_task(call_coroutine(function, self.enqueue, stop), name=f"{self.name}/source")
 
     def _make_worker(self, env: Environment) -> Worker[K]:
         raise NotImplementedError
@@ -224,7 +249,7 @@ class ControlLoop(Generic[K]):
 
     def _enqueuing(self, handler: Any, predicates: Sequence[Predicate], cluster: str) -> EnqueueHandler:
         return EnqueueHandler(
-            self.queue.add,
+            self.enqueue,
             handler,
             (all_of(*self._filters), *predicates) if self._filters else predicates,
             cluster=cluster,
@@ -261,7 +286,3 @@ class ControlLoop(Generic[K]):
             if not informer.has_synced():
                 log.info("Waiting for the first list", kind=informer.health.kind)
                 await informer.wait_synced(env.sync_seconds)
-
-
-async def _called(function: FunctionSource, queue: WorkQueue[Any], stop: asyncio.Event) -> None:
-    await function(queue.add, stop)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ("Election", "LeaseRecord", "LeaseStore", "LeaseTimes", "Loss")
 
 JITTER = 1.2
+MAX_INT = 2**31 - 1  # the lease's numbers are an int32
 RELEASE_SECONDS = 5.0
 
 _FORBIDDEN = "give the right to the lease, or name a namespace that has it: --leader-election-namespace"
@@ -221,7 +222,7 @@ class Election:
         duration = ceil(self._times.duration)
         if present.holder == self._identity:
             return replace(present, duration=duration, renewed=now)
-        return LeaseRecord(self._identity, duration, now, now, present.transitions + 1)
+        return LeaseRecord(self._identity, duration, now, now, _next(present.transitions))
 
     def _observe(self, record: LeaseRecord, version: str) -> None:
         self._version = version
@@ -246,9 +247,19 @@ class Election:
         return Loss(reason, renewed_at + self._times.duration)
 
     def _report(self, error: BaseException) -> None:
-        trouble = str(error) or type(error).__name__
+        trouble = _short(str(error) or type(error).__name__)
         # The same trouble every two seconds is one message.
         if self._log and trouble != self._last_trouble:
             hint = {"hint": _FORBIDDEN} if isinstance(error, ForbiddenError) else {}
             self._log.warning("Could not use the lease", error=trouble, **hint)
         self._last_trouble = trouble
+
+
+def _next(transitions: int) -> int:
+    # A lease that is full would be refused for ever, and nobody would lead.
+    return transitions + 1 if 0 <= transitions < MAX_INT else 0
+
+
+def _short(text: str, end: int = 200) -> str:
+    """Of a long text its beginning and its end: a refusal has the whole lease between them."""
+    return text if len(text) <= 2 * end else f"{text[:end]} … {text[-end:]}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dglop.runtime.handler import priority_of
 from dglop.runtime.predicate import Created, Deleted, Updated
 from dglop.runtime.reconcile import Request
+from dglop.runtime.usercode import plain_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +39,9 @@ class EnqueueHandler:
         cluster: str = "",
         debounce: float = 0.0,
     ) -> None:
+        for predicate in predicates:
+            plain_only(predicate, "a predicate")
+        plain_only(handler, "a handler")
         self._enqueue = enqueue
         self._handler = handler
         self._predicates = predicates

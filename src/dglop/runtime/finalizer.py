@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import inspect
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dglop.errors import ConfigError, NotFoundError
 from dglop.runtime.api import resource_of
 from dglop.runtime.reconcile import Result
+from dglop.runtime.usercode import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -63,10 +65,17 @@ async def _clean(
     held = obj.metadata.finalizers
     if name not in held:
         return True
-    answer = await cleanup()
+    given: Any = cleanup()
+    answer: object = await given if inspect.isawaitable(given) else given
     if isinstance(answer, Result):
         ctx.later = answer
         return False
+    if not isinstance(answer, bool | None):
+        # Taken for a yes, it would cost the finalizer, and nothing would be cleaned up ever after.
+        raise TypeError(
+            f"{name_of(cleanup)} returned a {type(answer).__name__}; return None or True when all is "
+            "cleaned up, False or Result(...) when it is not yet"
+        )
     if answer is False:
         return False
     try:

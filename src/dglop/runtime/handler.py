@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dglop.runtime.predicate import Created, Event, Updated
 from dglop.runtime.reconcile import Request
+from dglop.runtime.usercode import plain_only
 
 if TYPE_CHECKING:
     from dglop.runtime.api import Resource
@@ -61,7 +62,8 @@ def for_owner(owner: Resource, *, controller_only: bool = True) -> Handler:
 
 
 def mapped(function: Callable[[Cached], Iterable[Any]]) -> Handler:
-    """What *function* says, for the object before and after the change."""
+    """What *function* says, for the object before and after the change. Raises ConfigError if it is async."""
+    plain_only(function, "what maps an object to requests")
 
     def requests(event: Event) -> list[Any]:
         return _unique(function(obj) for obj in _objects(event))

@@ -11,6 +11,7 @@ from prometheus_client.exposition import choose_encoder
 
 from dglop.errors import DglopError
 from dglop.runtime.serving import HttpRequest, HttpResponse, Route
+from dglop.runtime.usercode import contained, gives_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,11 +62,15 @@ def metrics_routes(registry: CollectorRegistry) -> list[Route]:
 
 async def _line(name: str, check: Check) -> str:
     try:
-        result = check()
-        if inspect.isawaitable(result):
-            await result
+        with contained(check):
+            result: object = check()
+            if inspect.isawaitable(result):
+                result = await result
+            gives_nothing(check, result, "return None if all is well, and raise DglopError if not")
     except DglopError as error:
         return f"[-]{name} failed: {error}"
+    except Exception as error:  # noqa: BLE001 - a check that has a bug is one that fails, beside the others
+        return f"[-]{name} failed: {type(error).__name__}: {error}"
     return f"[+]{name} ok"
 
 

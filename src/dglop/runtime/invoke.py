@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from dglop.runtime.context import Context
 from dglop.runtime.outcome import ReconcileTimeoutError
 from dglop.runtime.reconcile import Result
+from dglop.runtime.usercode import call_here, contained, is_coroutine_callable, name_of
 
 if TYPE_CHECKING:
     from datetime import timedelta
 
-__all__ = ("Reconciler", "invoke", "is_coroutine_callable")
+__all__ = ("Reconciler", "checked_result", "invoke")
 
 T = TypeVar("T")
 
@@ -36,13 +37,6 @@ awaited for an object that does not fit its kind.
 """
 
 
-def is_coroutine_callable(function: Any) -> bool:
-    """Whether calling *function* gives a coroutine."""
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-        getattr(function, "__call__", None)  # noqa: B004 - the method itself is asked about
-    )
-
-
 async def invoke(
     reconcile: Reconciler[T],
     obj: T,
@@ -54,13 +48,15 @@ async def invoke(
     Call *reconcile*; a plain function runs in a thread, so that it cannot stop the event loop.
 
     Raises ReconcileTimeoutError when *timeout* is over: a coroutine is cancelled then; a thread cannot be,
-    and is waited for, so that the same object is never in two hands.
+    and is waited for, so that the same object is never in two hands. Raises TypeError for an answer that is
+    none, and UserCodeError for what is no ordinary error.
     """
-    work = _await(reconcile, obj, ctx) if is_coroutine_callable(reconcile) else _thread(reconcile, obj, ctx)
     seconds = timeout.total_seconds() if timeout else None
     try:
         async with asyncio.timeout(seconds) as scope:
-            return await work
+            with contained(reconcile):
+                answer = await _answer(reconcile, obj, ctx)
+            return checked_result(reconcile, answer)
     except TimeoutError as error:
         if scope.expired():
             message = f"reconciling {ctx.request} took longer than {seconds:g} s"
@@ -68,16 +64,32 @@ async def invoke(
         raise
 
 
-async def _await(reconcile: Any, obj: Any, ctx: Context) -> Result | None:
-    result: Result | None = await reconcile(obj, ctx)
-    return result
+def checked_result(function: object, answer: object) -> Result | None:
+    """What *function* answered. Raises TypeError if it is neither None nor a Result."""
+    if answer is None or isinstance(answer, Result):
+        return answer
+    word = "a generator" if _is_generator(answer) else f"a {type(answer).__name__}"
+    raise TypeError(f"{name_of(function)} returned {word}; return None or Result(...)")
 
 
-async def _thread(reconcile: Any, obj: Any, ctx: Context) -> Result | None:
-    work = asyncio.ensure_future(asyncio.to_thread(reconcile, obj, ctx))
+async def _answer(reconcile: Any, obj: Any, ctx: Context) -> Any:
+    if is_coroutine_callable(reconcile):
+        return await reconcile(obj, ctx)
+    answer = await _thread(reconcile, obj, ctx)
+    # A plain function may hand on the coroutine of another one.
+    return await answer if inspect.isawaitable(answer) and not _is_generator(answer) else answer
+
+
+async def _thread(reconcile: Any, obj: Any, ctx: Context) -> Any:
+    work = asyncio.ensure_future(asyncio.to_thread(call_here, reconcile, obj, ctx))
     try:
-        result: Result | None = await asyncio.shield(work)
+        return await asyncio.shield(work)
     except asyncio.CancelledError:
         await asyncio.wait({work})
+        if not work.cancelled():
+            work.exception()  # too late to interest anybody
         raise
-    return result
+
+
+def _is_generator(answer: object) -> bool:
+    return inspect.isgenerator(answer) or inspect.isasyncgen(answer)

@@ -18,6 +18,7 @@ from dglop.runtime.looplag import LoopLag
 from dglop.runtime.runnable import RunnableFunction, RunnableGroup
 from dglop.runtime.servers import http_servers, install, webhook_server
 from dglop.runtime.sites import Sites
+from dglop.runtime.usercode import call_coroutine, failure_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -40,7 +41,8 @@ class Lifecycle:
     once this process leads the controllers and the other runnables. Stop, within the graceful time:
     runnables, then controllers, caches, webhooks and the other servers; the lease is given back only after
     all that wrote has ended, and events are posted last. With the lease lost there is no graceful time and
-    nothing to give back.
+    nothing to give back; nor is it given back while something goes on that nothing ends, which holds up the
+    stop no longer than a few seconds.
     """
 
     def __init__(self, manager: Manager) -> None:
@@ -52,9 +54,12 @@ class Lifecycle:
         self._groups: dict[str, RunnableGroup] = {}
         self._elector: LeaderElector | None = None
         self._leading: asyncio.Task[None] | None = None
+        self._is_stopping = False
         self._sites = Sites(manager, self._fail)
         self._failure: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
         self.env: Environment | None = None
+        self.stuck: list[str] = []
+        """What goes on after `stop`, since nothing ends it."""
 
     @property
     def failure(self) -> asyncio.Future[BaseException]:
@@ -72,7 +77,7 @@ class Lifecycle:
         if self._settings.install_crds:
             self._keepers = await install(manager, client)
         for prepare in manager.preparations:
-            await prepare(client)
+            await call_coroutine(prepare, client)
         await self._start_cache()
         self._group("others").start(self._other_runnables())
         leaders = self._group("leaders")
@@ -80,6 +85,7 @@ class Lifecycle:
             self._elector = self._make_elector()
             self._elector.start()
             self._leading = asyncio.create_task(self._lead(leaders, self._elector), name="leading")
+            self._leading.add_done_callback(self._on_leading_done)
         else:
             leaders.start(self._leader_runnables())
 
@@ -88,6 +94,7 @@ class Lifecycle:
         is_lost = self._elector is not None and self._elector.lost.is_set()
         graceful = 0.0 if is_lost else self._settings.graceful_shutdown_seconds
         deadline = asyncio.get_running_loop().time() + graceful
+        self._is_stopping = True
         # First of all: a process that does not lead yet must not begin to now.
         if self._leading is not None:
             self._leading.cancel()
@@ -98,8 +105,11 @@ class Lifecycle:
                 late = await self._groups[name].stop(deadline=deadline)
                 if late and not is_lost:
                     self._log.warning("Cancelled what did not stop in time", runnables=late)
+        self.stuck = [name for group in self._groups.values() for name in group.stuck]
+        if self.stuck:
+            self._log.error("Gave up on what did not end though it was cancelled", runnables=self.stuck)
         if self._elector is not None:
-            await self._elector.stop(release=not is_lost)
+            await self._elector.stop(release=not (is_lost or self.stuck))
         await self._sites.stop_caches()
         await self._sites.stop_recorders(seconds=min(EVENTS_SECONDS, graceful))
         for server in reversed(self._servers):
@@ -211,6 +221,10 @@ class Lifecycle:
             self._manager.elected.set()
             await elector.lost.wait()
         self._fail(LeaderLostError(elector.reason))
+
+    def _on_leading_done(self, task: asyncio.Task[None]) -> None:
+        if (error := failure_of(task, is_ours=self._is_stopping)) is not None:
+            self._fail(error)
 
     def _may_write(self) -> bool:
         return self._elector is None or self._elector.holds()

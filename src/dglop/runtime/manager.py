@@ -15,6 +15,7 @@ from dglop.runtime.leader import exit_now
 from dglop.runtime.lifecycle import Lifecycle
 from dglop.runtime.log import make_log
 from dglop.runtime.metrics import Metrics
+from dglop.runtime.names import is_object_name
 from dglop.runtime.program import run_program
 from dglop.runtime.rights import declared_rules, manifests_of, own_rules, rules_of
 from dglop.runtime.servers import server_rules
@@ -74,7 +75,9 @@ class Manager(Assembly):
             cache=cache,
             controllers=controllers,
         )
-        self.settings: Settings = settings or Settings.from_environment()
+        self._problem: ConfigError | None = None
+        """What is wrong with the environment: `main` reads it again, with flags on top that may mend it."""
+        self.settings: Settings = settings or self._from_environment()
         self.name: str = name or _UNNAMED
         self._is_named = bool(name)
         self.log: Log = log or make_log(format_=self.settings.log_format, level=self.settings.log_level)
@@ -132,6 +135,11 @@ class Manager(Assembly):
         return self._life is not None and self._life.env is not None and not self._stopping
 
     @property
+    def stuck(self) -> tuple[str, ...]:
+        """What goes on after `stop` since nothing ends it, such as a plain function that never returns."""
+        return tuple(self._life.stuck) if self._life else ()
+
+    @property
     def client(self) -> Client:
         """The client. Raises CacheNotSyncedError before the start."""
         return self.given_client or self._home().client
@@ -154,9 +162,11 @@ class Manager(Assembly):
     async def start(self) -> None:
         """Start all in order, and return when it runs; with leader election before this process leads.
 
-        Raises ConfigError where it could share its lease unasked.
+        Raises ConfigError where it could share its lease unasked, and for variables that do not fit.
         """
         self._only_before_start()
+        if self._problem is not None:
+            raise self._problem
         self._check_lease_name()
         self._tell_settings()
         self._is_closed = True
@@ -215,7 +225,14 @@ class Manager(Assembly):
     def reconfigure(self, settings: Settings, log: Log) -> None:
         """Take other settings and another log, before the start."""
         self._only_before_start()
-        self.settings, self.log = settings, log
+        self.settings, self.log, self._problem = settings, log, None
+
+    def _from_environment(self) -> Settings:
+        try:
+            return Settings.from_environment()
+        except ConfigError as problem:
+            self._problem = problem
+            return Settings.unread()
 
     def _tell_settings(self) -> None:
         """Let reconcilers know what was set, now that flags have been read. Raises ConfigError."""
@@ -230,6 +247,9 @@ class Manager(Assembly):
                 'with leader election a Manager needs a name of its own, as in Manager(name="greeter"), or '
                 "--leader-election-id: two programs without one would share a lease, and one would never work"
             )
+        lease = self.settings.lease_name(self.name)
+        if self.settings.leader_elect and not is_object_name(lease):
+            raise ConfigError(f"{lease!r} cannot be the name of a lease; say --leader-election-id")
 
     def _home(self) -> Site:
         if self._life is None or self._life.env is None:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from dglop.errors import ApiError, NotFoundError, SchemaError, TerminalError
 from dglop.runtime.api import CustomResource, Status
 from dglop.runtime.difference import merge_difference
-from dglop.runtime.invoke import invoke
+from dglop.runtime.invoke import checked_result, invoke
 from dglop.runtime.outcome import outcome_of_result
 from dglop.runtime.ownwrites import OtherWrites, OwnWrites
 from dglop.runtime.reconcile import Request
 from dglop.runtime.statuswrite import write_status
+from dglop.runtime.usercode import contained
 from dglop.runtime.worker import Worker
 
 if TYPE_CHECKING:
@@ -117,7 +118,9 @@ class ObjectWorker(Worker[Request], Generic[T]):
 
     async def _unreadable(self, cached: Cached, error: SchemaError, ctx: Context) -> Result | None:
         if self._controller.on_unreadable is not None:
-            return await self._controller.on_unreadable(cached, error, ctx)
+            with contained(self._controller.on_unreadable):
+                answer = await self._controller.on_unreadable(cached, error, ctx)
+            return checked_result(self._controller.on_unreadable, answer)
         ctx.event(cached, "Unreadable", str(error), type="Warning", now=True)
         raise TerminalError(str(error)) from error
 
@@ -144,9 +147,10 @@ class ObjectWorker(Worker[Request], Generic[T]):
         self._own_writes.forget(request)
         self._other_writes.forget(request)
         if self._controller.on_gone is not None:
-            result = self._controller.on_gone(request)
-            if inspect.isawaitable(result):
-                await result
+            with contained(self._controller.on_gone):
+                result = self._controller.on_gone(request)
+                if inspect.isawaitable(result):
+                    await result
 
 
 class _OwnWritesHandler:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from dglop.errors import ConflictError, FieldConflictError, TerminalError
+from dglop.runtime.usercode import UserCodeError
 
 if TYPE_CHECKING:
     from dglop.runtime.reconcile import Result
@@ -22,7 +23,9 @@ BUGS = (
     LookupError,
     NameError,
     NotImplementedError,
+    RecursionError,
     TypeError,
+    UserCodeError,
 )
 
 

@@ -23,7 +23,8 @@ def run_program(manager: Manager, argv: Sequence[str] | None) -> int:
     """
     Run *manager* until SIGTERM or SIGINT; a second one ends the process at once with 1.
 
-    Gives 0 after an orderly end and 1 after a failure, which is told in one line on stderr.
+    Gives 0 after an orderly end and 1 after a failure, which is told in one line on stderr; it ends the
+    process with 1 where something goes on that nothing ends.
     """
     try:
         settings = manager.settings.with_flags(
@@ -62,6 +63,10 @@ async def _run(manager: Manager) -> None:
     try:
         await manager.run(stop)
     finally:
+        if manager.stuck:
+            # Python would wait for its threads, and a second signal would find nobody to hear it.
+            manager.log.critical("Exited at once, since something does not end", runnables=manager.stuck)
+            manager.hard_exit(1)
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(number)
 

@@ -4,10 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from datetime import timedelta
+from datetime import timedelta
 
 __all__ = ("Request", "Result")
 
@@ -36,11 +33,23 @@ class Result:
         requeue_after: forget earlier failures and come back after this long.
         requeue: come back after the key's back-off, as after an error, but silently.
         priority: the priority to come back with; None keeps the present one.
+
+    Raises TypeError for values of other types: a number would leave open what it counts.
     """
 
     requeue_after: timedelta | None = None
     requeue: bool = False
     priority: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.requeue_after, timedelta | None):
+            raise TypeError(
+                f"requeue_after is a timedelta, such as timedelta(seconds=5), not {self.requeue_after!r}"
+            )
+        if not isinstance(self.requeue, bool):
+            raise TypeError(f"requeue is True or False, not {self.requeue!r}; a time goes into requeue_after")
+        if not isinstance(self.priority, int | None):
+            raise TypeError(f"priority is a whole number, not {self.priority!r}")
 
     def __bool__(self) -> bool:
         return self.requeue or bool(self.requeue_after)

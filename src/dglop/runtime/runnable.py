@@ -6,12 +6,16 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from dglop.runtime.usercode import call_coroutine, failure_of
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
     from dglop.runtime.log import Log
 
 __all__ = ("Runnable", "RunnableFunction", "RunnableGroup")
+
+LAST_SECONDS = 5.0
 
 
 @runtime_checkable
@@ -31,14 +35,15 @@ class RunnableFunction:
         self._function = function
 
     async def run(self, stop: asyncio.Event) -> None:
-        await self._function(stop)
+        await call_coroutine(self._function, stop)
 
 
 class RunnableGroup:
     """
     Runnables that start together and stop together.
 
-    Guarantees: `failed` completes with the first exception that one of them raised; after `stop` nothing of
+    Guarantees: `failed` completes with the first exception that one of them raised, or when one was cancelled
+    from outside; after `stop` nothing of
     the group can start any more, so what was never allowed to run does not begin during the shutdown.
     """
 
@@ -47,6 +52,7 @@ class RunnableGroup:
         self._log = log
         self._stop = asyncio.Event()
         self._tasks: dict[asyncio.Task[None], str] = {}
+        self.stuck: list[str] = []
         self.failed: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
 
     def start(self, runnables: Iterable[Runnable]) -> None:
@@ -55,7 +61,8 @@ class RunnableGroup:
             return
         for runnable in runnables:
             name = str(getattr(runnable, "name", type(runnable).__name__))
-            task = asyncio.create_task(runnable.run(self._stop), name=f"{self.name}/{name}")
+            work = call_coroutine(runnable.run, self._stop)
+            task = asyncio.create_task(work, name=f"{self.name}/{name}")
             self._tasks[task] = name
             task.add_done_callback(self._on_done)
 
@@ -67,7 +74,8 @@ class RunnableGroup:
         """
         Stop all; at *deadline* (in the loop's time) those that still run are cancelled.
 
-        Gives the names of those that had to be cancelled.
+        Gives the names of those that had to be cancelled. What does not end even then, such as a function in
+        a thread, is given up after a few seconds: `stuck` names it.
         """
         self._stop.set()
         left = None if deadline is None else max(deadline - asyncio.get_running_loop().time(), 0.0)
@@ -78,13 +86,12 @@ class RunnableGroup:
         for task in late:
             task.cancel()
         if late:
-            await asyncio.wait(late)
+            _, stuck = await asyncio.wait(late, timeout=LAST_SECONDS)
+            self.stuck = [self._tasks[task] for task in stuck]
         return names
 
     def _on_done(self, task: asyncio.Task[None]) -> None:
-        if task.cancelled():
-            return
-        error = task.exception()
+        error = failure_of(task, is_ours=self._stop.is_set())
         if error is None:
             return
         if self._stop.is_set():

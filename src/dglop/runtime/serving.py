@@ -13,6 +13,7 @@ from aiohttp import web
 
 from dglop.errors import ConfigError
 from dglop.runtime.bind import parse_bind
+from dglop.runtime.usercode import contained
 
 if TYPE_CHECKING:
     import ssl
@@ -199,7 +200,8 @@ class HTTPServer:
                     body += await request.content.read(route.max_body + 1 - len(body))
                 if len(body) > route.max_body:
                     return HttpResponse(413, f"the body is larger than {route.max_body} bytes\n")
-                return await route.handler(_plain(request, bytes(body)))
+                with contained(route.handler):
+                    return await route.handler(_plain(request, bytes(body)))
         except TimeoutError:
             return HttpResponse(503, "this took too long\n")
 

@@ -3,9 +3,9 @@
 
 import os
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, cast
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     CliSettingsSource,
@@ -15,9 +15,12 @@ from pydantic_settings import (
 
 from dglop.errors import ConfigError
 from dglop.runtime.bind import Bind
+from dglop.runtime.names import NamespaceName, Namespaces, ObjectName, namespaces_of
 from dglop.runtime.settingsfile import SettingsFile, read_settings
 
 __all__ = ("Settings",)
+
+_MAX_LEASE_SECONDS = 2**31 - 1
 
 
 class Settings(BaseSettings):
@@ -35,19 +38,19 @@ class Settings(BaseSettings):
     """Path of a YAML file with more settings, by the names of the flags; flags and the environment win."""
     kubeconfig: str = ""
     """Path of a kubeconfig; by default the service account in a cluster, else what KUBECONFIG names."""
-    namespace: str = ""
+    namespace: Namespaces = ""
     """The only namespace to look after, or several with commas between; all by default."""
     leader_elect: bool = False
     """Act only while holding a lease, so that several replicas can stand by."""
-    leader_election_id: str = ""
+    leader_election_id: ObjectName = ""
     """Name of the lease; by default the Manager's name, so that two programs never share one unasked."""
-    leader_election_namespace: str = ""
+    leader_election_namespace: NamespaceName = ""
     """Namespace of the lease; by default the one that the program runs in."""
-    lease_duration: float = Field(15.0, gt=0)
+    lease_duration: float = Field(15.0, gt=0, le=_MAX_LEASE_SECONDS)
     """Seconds after which others may take over a lease that was not renewed."""
-    renew_deadline: float = Field(10.0, gt=0)
+    renew_deadline: float = Field(10.0, gt=0, le=_MAX_LEASE_SECONDS)
     """Seconds of failed renewals after which the leader stops by itself."""
-    retry_period: float = Field(2.0, gt=0)
+    retry_period: float = Field(2.0, gt=0, le=_MAX_LEASE_SECONDS)
     """Seconds between two tries to renew or to get the lease."""
     metrics_bind: Bind = ":8080"
     """Address of /metrics; 0 turns it off."""
@@ -90,7 +93,16 @@ class Settings(BaseSettings):
     @property
     def namespaces(self) -> tuple[str, ...]:
         """The namespaces to look after; none is all."""
-        return tuple(name for each in self.namespace.split(",") if (name := each.strip()))
+        return namespaces_of(self.namespace)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_no_truth(cls, value: Any, info: ValidationInfo) -> Any:
+        field = cls.model_fields.get(info.field_name or "")
+        if isinstance(value, bool) and field is not None and field.annotation in (int, float):
+            # YAML reads yes and on as true, which would pass for 1.
+            raise ValueError(f"a number is wanted, not {str(value).lower()}")
+        return value
 
     @model_validator(mode="after")
     def _lease_times_fit(self) -> Self:
@@ -127,6 +139,14 @@ class Settings(BaseSettings):
         return init_settings, env_settings, SettingsFile(settings_cls)
 
     @classmethod
+    def unread(cls) -> Self:
+        """The defaults, with nothing read yet: a program's `with_flags` reads environment and file, too.
+
+        So a flag can mend what a variable has wrong, and --help is there in any case.
+        """
+        return cast("Self", cls.model_construct())
+
+    @classmethod
     def from_environment(cls) -> Self:
         """The settings that environment and file give. Raises ConfigError for a value that does not fit."""
         try:
@@ -159,7 +179,8 @@ class Settings(BaseSettings):
         except ValidationError as error:
 
             def name(field: str) -> str:
-                return _flag(field) if field in flags else self._place(field, path, _flag(field))
+                otherwise = _flag(field) if flags else ""
+                return _flag(field) if field in flags else self._place(field, path, otherwise)
 
             raise ConfigError(_sentence(error, name)) from error
 

@@ -37,7 +37,7 @@ def read_settings(path: str, known: Iterable[str]) -> dict[str, Any]:
     The settings that the file at *path* has, by field name; none for an empty path.
 
     Names are those of the flags, as `log-level` or `log_level`. Raises ConfigError for a file that cannot be
-    read, is no YAML mapping, names another file or has a name that is not *known*.
+    read, is no YAML mapping, names another file, has one setting twice or a name that is not *known*.
     """
     if not path:
         return {}
@@ -49,7 +49,13 @@ def read_settings(path: str, known: Iterable[str]) -> dict[str, Any]:
         return {}
     if not isinstance(content, dict):
         raise ConfigError(f"the settings in {path} must be a mapping such as 'log-level: debug'")
-    return {_field(path, key, known): value for key, value in content.items()}
+    found: dict[str, Any] = {}
+    for key, value in content.items():
+        name = _field(path, key, known)
+        if name in found:
+            raise ConfigError(f"{path} has {name.replace('_', '-')} and {name}, which are one; leave out one")
+        found[name] = value
+    return found
 
 
 def _field(path: str, key: object, known: Iterable[str]) -> str:

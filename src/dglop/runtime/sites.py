@@ -13,6 +13,7 @@ from dglop.runtime.client import Client, ClientConfig
 from dglop.runtime.environment import HOME, Site
 from dglop.runtime.events import EventRecorder
 from dglop.runtime.reader import Reader
+from dglop.runtime.usercode import failure_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +36,7 @@ class Sites:
         self._fail = fail
         self._own_clients: list[Client] = []
         self._caches: list[asyncio.Task[None]] = []
+        self._is_stopping = False
         self.all: dict[str, Site] = {}
         """By the cluster's name."""
 
@@ -72,6 +74,7 @@ class Sites:
             sync.cancel()
 
     async def stop_caches(self) -> None:
+        self._is_stopping = True
         for task in self._caches:
             task.cancel()
         if self._caches:
@@ -138,5 +141,5 @@ class Sites:
                 wait.cancel()
 
     def _on_cache_done(self, task: asyncio.Task[None]) -> None:
-        if not task.cancelled() and (error := task.exception()) is not None:
+        if (error := failure_of(task, is_ours=self._is_stopping)) is not None:
             self._fail(error)

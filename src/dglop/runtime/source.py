@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from dglop.runtime.handler import NORMAL_PRIORITY, for_owner
+from dglop.runtime.usercode import call_here, plain_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,6 +105,8 @@ class Channel(Generic[E]):
         *,
         predicates: Sequence[Callable[[E], bool]] = (),
     ) -> None:
+        for function in (*predicates, handler):
+            plain_only(function, "what a Channel calls")
         self._handler = handler
         self._predicates = tuple(predicates)
         self._targets: list[Enqueue] = []
@@ -133,9 +136,9 @@ class Channel(Generic[E]):
         if not self._targets:
             self._early.append(event)
             return
-        if not all(predicate(event) for predicate in self._predicates):
+        if not all(call_here(predicate, event) for predicate in self._predicates):
             return
-        requests = (event,) if self._handler is None else tuple(self._handler(event))
+        requests = (event,) if self._handler is None else tuple(call_here(self._handler, event))
         for enqueue in self._targets:
             for request in requests:
                 enqueue(request, priority=NORMAL_PRIORITY)

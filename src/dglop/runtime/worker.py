@@ -9,6 +9,7 @@ from structlog.contextvars import bound_contextvars
 
 from dglop.runtime.context import Context
 from dglop.runtime.outcome import Next, outcome_of_error
+from dglop.runtime.usercode import contained
 
 if TYPE_CHECKING:
     from dglop.runtime.api import Resource
@@ -96,7 +97,9 @@ class Worker(Generic[K]):
             log.warning("Skipped reconciling, since the lease has run out")
             return None
         try:
-            return await self._reconcile(item, log, reconcile_id)
+            # Beside the reconciler itself there are its kind's validators, its callbacks, the limiter.
+            with contained(self._loop.reconcile):
+                return await self._reconcile(item, log, reconcile_id)
         except Exception as error:
             outcome = outcome_of_error(error)
             if outcome.is_bug:

@@ -52,5 +52,5 @@ class MemoryStore:
             raise ApiConnectionError("connection refused", sent=False)
 
 
-def candidate(store, clock, identity="a", times=TIMES) -> Election:
-    return Election(store, identity, times, clock=clock, random=lambda: 0.0)
+def candidate(store, clock, identity="a", times=TIMES, log=None) -> Election:
+    return Election(store, identity, times, clock=clock, random=lambda: 0.0, log=log)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from dglop.errors import InvalidError
 from dglop.runtime.election import LeaseRecord, LeaseTimes
 from dglop.testing.clock import ManualClock, yield_to_tasks
 from test.unit.runtime.lease_store import TIMES, MemoryStore, candidate
@@ -198,3 +199,31 @@ async def test_of_many_candidates_under_random_trouble_never_two_are_valid_at_on
     for task in tasks:
         task.cancel()
     await yield_to_tasks()
+
+
+async def test_a_lease_that_changed_hands_as_often_as_can_be_written_is_counted_anew(store, clock):
+    store.put(LeaseRecord("", 1, "", "", transitions=2**31 - 1))
+    await candidate(store, clock).acquire()
+    assert (store.record.holder, store.record.transitions) == ("a", 0)
+
+
+async def test_a_refusal_is_told_without_the_whole_lease_in_it(store, clock):
+    text = f"Lease is invalid: Invalid value: {'x' * 5000}: must be greater than 0"
+    said: list[str] = []
+
+    class Log:
+        def warning(self, _: str, *, error: str) -> None:
+            said.append(error)
+
+    async def refuse() -> None:
+        raise InvalidError(422, "Invalid", text)
+
+    store.read = refuse
+    election = candidate(store, clock, log=Log())
+    trying = asyncio.create_task(election.acquire())
+    await yield_to_tasks()
+    trying.cancel()
+    assert len(said) == 1
+    assert len(said[0]) < 500
+    assert said[0].startswith("422 Invalid: Lease is invalid")
+    assert said[0].endswith("must be greater than 0")

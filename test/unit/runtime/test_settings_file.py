@@ -80,3 +80,13 @@ def test_a_value_in_the_file_that_the_environment_names_is_found_there(write, mo
     monkeypatch.setenv("DGLOP_CONFIG", write("metrics-bind: nonsense:port:x"))
     with pytest.raises(ConfigError, match=r"metrics-bind in .*settings\.yaml"):
         Settings.from_environment()
+
+
+def test_one_setting_in_two_spellings_is_refused(write):
+    with pytest.raises(ConfigError, match="has log-level and log_level, which are one; leave out one"):
+        Settings().with_flags(["--config", write("log-level: debug\nlog_level: info")])
+
+
+def test_a_truth_in_the_file_is_no_number(write):
+    with pytest.raises(ConfigError, match=r"lease-duration in .*: a number is wanted, not true"):
+        Settings().with_flags(["--config", write("lease-duration: yes")])

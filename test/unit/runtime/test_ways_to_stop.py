@@ -108,3 +108,30 @@ def test_a_second_signal_ends_the_process_at_once() -> None:
     assert ended.returncode == 1, ended.stderr
     assert "on a second signal" in ended.stderr
     assert signal.SIGTERM.name in ended.stderr
+
+
+STUCK = """
+import asyncio, os, signal, threading
+from dglop import ClientConfig, Manager, Settings
+
+async def never_returns(stop):
+    os.kill(os.getpid(), signal.SIGTERM)
+    await stop.wait()
+    while True:
+        try:
+            await asyncio.to_thread(threading.Event().wait)
+        except asyncio.CancelledError:
+            continue
+
+settings = Settings(metrics_bind="0", health_bind="0", graceful_shutdown_seconds=0)
+manager = Manager(settings, config=ClientConfig(host="http://127.0.0.1:1"))
+manager.add(never_returns)
+manager.main([])
+"""
+
+
+def test_a_program_ends_though_a_thread_never_does_and_says_which() -> None:
+    ended = subprocess.run([sys.executable, "-c", STUCK], capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert "Exited at once, since something does not end" in ended.stderr
+    assert "never_returns" in ended.stderr

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Conditions: metav1.Condition and the pure functions that change a list of them."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import ClassVar, Literal
@@ -13,11 +14,17 @@ from dglop.runtime.api.times import Time
 __all__ = (
     "Condition",
     "ConditionStatus",
+    "check_words",
     "find_condition",
     "is_condition_true",
+    "reason_of_type",
     "remove_condition",
     "set_condition",
 )
+
+# Those of metav1.Condition, which the API server's own types are held to.
+_TYPE = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])")
+_REASON = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
 
 ConditionStatus = Literal["True", "False", "Unknown"]
 """What a condition may say."""
@@ -44,6 +51,18 @@ class Condition(BaseModel):
     """Last time anything in the condition changed."""
     observed_generation: int | None = None
     """Generation of the spec that the condition is about."""
+
+
+def check_words(type_: str, reason: str) -> None:
+    """Raise ValueError for a type or a reason of a condition that tools could not rely on."""
+    for name, word, pattern in (("type", type_, _TYPE), ("reason", reason, _REASON)):
+        if not (isinstance(word, str) and pattern.fullmatch(word)):
+            raise ValueError(f"a condition's {name} is one word in CamelCase, such as Ready, not {word!r}")
+
+
+def reason_of_type(type_: str) -> str:
+    """The reason that a condition of this type has if none is given."""
+    return re.sub(r"[^A-Za-z0-9_]", "", str(type_).rpartition("/")[2])
 
 
 def find_condition(conditions: Sequence[Condition], type_: str) -> Condition | None:

@@ -18,7 +18,14 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from dglop.errors import SchemaError
-from dglop.runtime.api.condition import Condition, find_condition, is_condition_true, set_condition
+from dglop.runtime.api.condition import (
+    Condition,
+    check_words,
+    find_condition,
+    is_condition_true,
+    reason_of_type,
+    set_condition,
+)
 from dglop.runtime.api.definition import Column, Definition, Scale, Scope
 from dglop.runtime.api.durations import with_durations
 from dglop.runtime.api.markers import CEL, ListMap
@@ -97,14 +104,17 @@ class Status(Spec):
     ) -> None:
         """Sets one condition; its lastTransitionTime moves only when its status does.
 
-        A reconciler passes `now=ctx.now()` where a test must own the clock.
+        A reconciler passes `now=ctx.now()` where a test must own the clock. The reason is the type if there
+        is none. Raises ValueError for a type or a reason that is not one word in CamelCase.
         """
+        reason = reason or reason_of_type(type_)
+        check_words(type_, reason)
         word = ("True" if status else "False") if isinstance(status, bool) else status
         new = Condition.model_validate(
             {
                 "type": type_,
                 "status": word,
-                "reason": reason or type_,
+                "reason": reason,
                 "message": message,
                 "observedGeneration": self.observed_generation,
             }

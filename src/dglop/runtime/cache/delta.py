@@ -6,10 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from dglop.runtime.usercode import contained
+
 if TYPE_CHECKING:
     from dglop.runtime.cache.entry import Cached
 
-__all__ = ("Delta", "EventHandlerProtocol")
+__all__ = ("Delta", "EventHandlerProtocol", "tell")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +36,15 @@ class EventHandlerProtocol(Protocol):
     def on_update(self, old: Cached, new: Cached) -> None: ...
 
     def on_delete(self, obj: Cached, final_state_unknown: bool) -> None: ...
+
+
+def tell(handler: EventHandlerProtocol, delta: Delta) -> None:
+    """Have *handler* hear of *delta*. Raises what it raises, or a UserCodeError."""
+    old, new = delta.old, delta.new
+    with contained(handler):
+        if old is None and new is not None:
+            handler.on_add(new, delta.is_initial)
+        elif new is None and old is not None:
+            handler.on_delete(old, delta.final_state_unknown)
+        elif old is not None and new is not None:
+            handler.on_update(old, new)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dglop.errors import CacheNotSyncedError, DglopError
-from dglop.runtime.cache.delta import Delta, EventHandlerProtocol
+from dglop.runtime.cache.delta import Delta, EventHandlerProtocol, tell
 from dglop.runtime.cache.health import InformerHealth
 from dglop.runtime.cache.reflector_runner import ReflectorRunner
 from dglop.runtime.cache.scope import Scope
@@ -247,16 +247,10 @@ class Informer:
     def _tell(self, registration: Registration, delta: Delta) -> None:
         if registration.is_removed:
             return
-        handler, old, new = registration.handler, delta.old, delta.new
         try:
-            if old is None and new is not None:
-                handler.on_add(new, delta.is_initial)
-            elif new is None and old is not None:
-                handler.on_delete(old, delta.final_state_unknown)
-            elif old is not None and new is not None:
-                handler.on_update(old, new)
+            tell(registration.handler, delta)
         except Exception:  # noqa: BLE001 - one handler's bug must not cost the others an event
-            self._log.exception("Event handler raised", handler=type(handler).__qualname__)
+            self._log.exception("Event handler raised", handler=type(registration.handler).__qualname__)
 
 
 class _ScopeSink:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from dglop.runtime.cache.delta import Delta
 from dglop.runtime.cache.entry import Cached, Key
+from dglop.runtime.usercode import failed
 
 __all__ = ("CONTROLLER_INDEX", "NAMESPACE_INDEX", "Indexer", "Store")
 
@@ -177,21 +178,31 @@ class Store:
 
     def _link(self, name: str, indexer: Indexer, obj: Cached) -> None:
         index, key = self._indexes[name], obj.key
-        for value in indexer(obj):
+        for value in _values(name, indexer, obj):
             index.setdefault(value, {})[key] = None
 
     def _unindex(self, obj: Cached) -> None:
         for name, indexer in self._indexers.items():
-            _unlink(self._indexes[name], indexer(obj), obj.key)
+            _unlink(self._indexes[name], _values(name, indexer, obj), obj.key)
 
     def _reindex(self, old: Cached, new: Cached) -> None:
         for name, indexer in self._indexers.items():
-            before, after = tuple(indexer(old)), tuple(indexer(new))
+            before, after = _values(name, indexer, old), _values(name, indexer, new)
             if before != after:  # seldom: labels and owners stay
                 index = self._indexes[name]
                 _unlink(index, before, old.key)
                 for value in after:
                     index.setdefault(value, {})[new.key] = None
+
+
+def _values(name: str, indexer: Indexer, obj: Cached) -> tuple[str, ...]:
+    try:
+        values = indexer(obj)
+        if not isinstance(values, str):
+            return tuple(values)
+    except BaseException as error:
+        raise failed(error, f"cannot put {obj!r} into the index {name!r}", indexer) from error
+    raise TypeError(f"the function of index {name!r} returned the text {values!r}; it returns a list of such")
 
 
 def _initial(deltas: Deltas, *, is_initial: bool) -> Deltas:

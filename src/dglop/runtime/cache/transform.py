@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from dglop.runtime.cache.entry import Cached, read_object
+from dglop.runtime.usercode import failed, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,9 +47,20 @@ def without(*paths: str | Sequence[str]) -> Transform:
 
 
 def transformed(obj: Cached, transform: Transform) -> Cached:
-    """What *transform* makes of *obj*. Raises ValueError if that is another object, and what it raises."""
-    made = msgspec.json.encode(transform(obj.to_dict()))
-    new, _ = read_object(made, obj.resource)
+    """
+    What *transform* makes of *obj*.
+
+    Raises ValueError if that is another object, TypeError if it is none, and UserCodeError if it raises.
+    """
+    wire = obj.to_dict()
+    try:
+        found = transform(wire)
+    except BaseException as error:
+        raise failed(error, f"cannot keep {obj!r}", transform) from error
+    if not isinstance(found, dict):
+        word = type(found).__name__
+        raise TypeError(f"{name_of(transform)} returned a {word}; a transform returns the dict to keep")
+    new, _ = read_object(msgspec.json.encode(found), obj.resource)
     if (new.key, new.uid, new.resource_version) != (obj.key, obj.uid, obj.resource_version):
         raise ValueError(
             f"the transform of {obj.resource.group_resource} made {new!r} of {obj!r}; "

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_che
 
 from dglop.errors import SchemaError
 from dglop.runtime.client.convert import typed, wire_of
+from dglop.runtime.usercode import gives_nothing
 from dglop.runtime.webhook.call import AdmissionContext, call_function
 from dglop.runtime.webhook.denied import DeniedError
 from dglop.runtime.webhook.jsonpatch import carry_over, json_patch
@@ -33,6 +34,9 @@ __all__ = (
     "validate_step",
     "validated_operations",
 )
+
+_REFUSE = "return None, and raise DeniedError to refuse"
+_CHANGE = "return None, and change the object that it gets"
 
 T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
@@ -100,11 +104,18 @@ class Admission:
     warnings: list[str] = field(default_factory=list)
     audits: dict[str, str] = field(default_factory=dict)
 
-    async def call(self, function: Callable[..., Any], *objects: Any, old: Any = None) -> None:
-        """Call a user's function with *objects* and a context, whose warnings are kept in any case."""
+    async def call(
+        self, function: Callable[..., Any], *objects: Any, old: Any = None, instead: str = _REFUSE
+    ) -> None:
+        """
+        Call a user's function with *objects* and a context, whose warnings are kept in any case.
+
+        Raises what it raises, and TypeError if it returns anything; *instead* says what it should do.
+        """
         ctx: AdmissionContext[Any] = AdmissionContext(self.request, self.surroundings, old=old)
         try:
-            await call_function(function, *objects, ctx, threads=self.surroundings.threads)
+            answer = await call_function(function, *objects, ctx, threads=self.surroundings.threads)
+            gives_nothing(function, answer, instead)
         finally:
             self.warnings += ctx.warnings
             self.audits |= ctx.audits
@@ -145,7 +156,8 @@ def default_step(kind: Kind, function: Callable[..., Any]) -> Step:
             return  # a deletion stores nothing
         obj = _read(kind, raw)
         before = _wire(obj)
-        await admission.call(function, obj, old=_readable(kind, admission.request.old_object))
+        old = _readable(kind, admission.request.old_object)
+        await admission.call(function, obj, old=old, instead=_CHANGE)
         admission.obj = carry_over(raw, before, _wire(obj))
 
     return step

@@ -7,9 +7,11 @@ import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dglop.errors import DglopError, SchemaError
+from dglop.runtime.access import User
 from dglop.runtime.clock import within
 from dglop.runtime.outcome import BUGS
 from dglop.runtime.serving import HttpResponse
+from dglop.runtime.usercode import name_of
 from dglop.runtime.webhook.admission import admit
 from dglop.runtime.webhook.authentication import VERSIONS as TOKEN_VERSIONS
 from dglop.runtime.webhook.authentication import read_token_review, write_token_review
@@ -99,9 +101,16 @@ class Answers:
         except SchemaError as error:
             return _json(write_token_review(TOKEN_VERSIONS[0], None, failure=str(error)))
         limit = seconds_left(request.query.get("timeout", ""), default=MAX_SECONDS)
-        work = call_function(function, token, audiences, threads=self._around.threads)
+        work = self._user_of(function, token, audiences)
         user, failure = await self._attempt(path, limit, work, about="a token")
         return _json(write_token_review(version, user, audiences, failure=failure))
+
+    async def _user_of(self, function: Authenticator, token: str, audiences: list[str]) -> User | None:
+        user = await call_function(function, token, audiences, threads=self._around.threads)
+        if not isinstance(user, User | None):
+            # The token may be in it, so only the type is told.
+            raise TypeError(f"{name_of(function)} returned a {type(user).__name__}; return a User, or None")
+        return user
 
     async def _attempt(
         self, path: str, limit: float, work: Coroutine[Any, Any, R], *, about: str

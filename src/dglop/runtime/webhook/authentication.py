@@ -10,6 +10,7 @@ import msgspec
 
 from dglop.errors import SchemaError
 from dglop.runtime.access import User
+from dglop.runtime.webhook.review import written
 
 __all__ = ("Authenticator", "read_token_review", "write_token_review")
 
@@ -55,4 +56,4 @@ def write_token_review(
         status["user"] = {key: value for key, value in pairs if value}
         if audiences:
             status["audiences"] = list(audiences)
-    return msgspec.json.encode({"apiVersion": version, "kind": "TokenReview", "status": status})
+    return written({"apiVersion": version, "kind": "TokenReview", "status": status})

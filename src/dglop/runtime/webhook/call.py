@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from dglop.runtime.invoke import is_coroutine_callable
+from dglop.runtime.usercode import call_here, contained, is_coroutine_callable, wait_in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -77,27 +79,44 @@ class AdmissionContext(Generic[T]):
         return self._surroundings.clock.now()
 
     def warn(self, text: str) -> None:
-        """Show the client *text*, whether the request is allowed or not; 120 characters are a good length."""
+        """
+        Show the client *text*, whether the request is allowed or not; 120 characters are a good length.
+
+        Raises TypeError for what is no text.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"a warning is text, not {text!r}")
         self.warnings.append(text)
 
     def audit(self, key: str, value: str) -> None:
-        """Put a value into the API server's audit log."""
+        """Put a value into the API server's audit log. Raises TypeError for what is no text."""
+        if not (isinstance(key, str) and isinstance(value, str)):
+            raise TypeError(f"key and value for the audit log are text, not {key!r} and {value!r}")
         self.audits[key] = value
 
     def wait(self, work: Coroutine[Any, Any, R]) -> R:
-        """Run a coroutine from a plain function, and wait for it in its thread."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        """
+        Run a coroutine from a plain function, and wait for it in its thread.
+
+        Raises RuntimeError in a coroutine function, which awaits instead: waiting would stop the event loop.
+        """
+        return wait_in_thread(work, self._loop)
 
 
 async def call_function(function: Callable[..., Any], *arguments: Any, threads: Executor | None) -> Any:
     """
     Call *function*; a plain one runs in a thread, so that it cannot stop the event loop.
 
-    Being cancelled does not wait for the thread: whoever asked must get an answer in time.
+    Being cancelled does not wait for the thread: whoever asked must get an answer in time. Raises what the
+    function does, and UserCodeError for what is no ordinary error.
     """
-    if is_coroutine_callable(function):
-        return await function(*arguments)
-    if threads is None:
-        return function(*arguments)
-    run = contextvars.copy_context().run
-    return await asyncio.get_running_loop().run_in_executor(threads, run, function, *arguments)
+    with contained(function):
+        if is_coroutine_callable(function):
+            return await function(*arguments)
+        if threads is None:
+            answer = call_here(function, *arguments)
+        else:
+            run = partial(contextvars.copy_context().run, call_here, function, *arguments)
+            answer = await asyncio.get_running_loop().run_in_executor(threads, run)
+        # A plain function may hand on the coroutine of another one.
+        return await answer if inspect.iscoroutine(answer) else answer

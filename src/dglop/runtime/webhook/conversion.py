@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -12,6 +13,8 @@ import msgspec
 from dglop.errors import ConfigError, DglopError, SchemaError
 from dglop.runtime.api import resource_of
 from dglop.runtime.client.convert import typed, wire_of
+from dglop.runtime.usercode import call_here, name_of
+from dglop.runtime.webhook.review import written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,7 +97,15 @@ class Converter:
 
     def _step(self, wire: dict[str, Any], function: Callable[[Any], Any], goal: str) -> dict[str, Any]:
         given = typed(self._kinds[wire["apiVersion"]], copy.deepcopy(wire))
-        result = wire_of(function(given))
+        made = call_here(function, given)
+        if not (isinstance(made, dict) or hasattr(made, "to_wire") or hasattr(made, "model_dump")):
+            if inspect.iscoroutine(made):
+                made.close()
+            raise TypeError(
+                f"{name_of(function)} returned a {type(made).__name__}; a conversion is a plain function "
+                f"that returns the object in {goal}"
+            )
+        result = wire_of(made)
         if (result["apiVersion"], result["kind"]) != (goal, self.resource.kind):
             raise SchemaError(
                 f"a conversion to {goal} {self.resource.kind} gave {result['apiVersion']} {result['kind']}"
@@ -163,4 +174,4 @@ def write_conversion(uid: str, objects: list[dict[str, Any]], *, failure: str = 
     """The ConversionReview that carries *objects*, or the sentence of a *failure* and no object."""
     result = {"status": "Failed", "message": failure} if failure else {"status": "Success"}
     response = {"uid": uid, "convertedObjects": [] if failure else objects, "result": result}
-    return msgspec.json.encode({"apiVersion": VERSION, "kind": "ConversionReview", "response": response})
+    return written({"apiVersion": VERSION, "kind": "ConversionReview", "response": response})

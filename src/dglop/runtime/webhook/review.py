@@ -27,6 +27,7 @@ __all__ = (
     "read_review",
     "refusal_of",
     "write_review",
+    "written",
 )
 
 VERSIONS = ("admission.k8s.io/v1", "admission.k8s.io/v1beta1")
@@ -184,4 +185,23 @@ def write_review(version: str, uid: str, response: AdmissionResponse) -> bytes:
         wire["warnings"] = list(response.warnings)
     if response.audit:
         wire["auditAnnotations"] = dict(response.audit)
-    return msgspec.json.encode({"apiVersion": version, "kind": "AdmissionReview", "response": wire})
+    return written({"apiVersion": version, "kind": "AdmissionReview", "response": wire})
+
+
+def written(review: dict[str, Any]) -> bytes:
+    """The JSON of *review*; what is no Unicode in the program's own words becomes a question mark."""
+    try:
+        return msgspec.json.encode(review)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_legible(review))
+
+
+def _legible(value: Any) -> Any:
+    match value:
+        case str():
+            return value.encode(errors="replace").decode()
+        case dict():
+            return {_legible(key): _legible(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_legible(each) for each in value]
+    return value

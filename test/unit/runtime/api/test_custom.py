@@ -142,3 +142,21 @@ def test_every_name_in_the_table_is_an_official_model() -> None:
 def test_an_empty_name_addresses_no_collection_by_accident() -> None:
     with pytest.raises(ValueError, match="empty name"):
         Thing.resource.path("ns", "")
+
+
+@pytest.mark.parametrize("type_", ["", "Two Words", "Ünready", "-a", "example.dev/", "a/b/c", None])
+def test_a_condition_whose_type_is_no_word_is_refused(type_: Any) -> None:
+    with pytest.raises(ValueError, match="a condition's type is one word in CamelCase, such as Ready, not"):
+        Status().set(type_, True, reason="Said")
+
+
+@pytest.mark.parametrize("reason", ["two words", "a-b", "é", "1st", "why?"])
+def test_a_condition_whose_reason_is_no_word_is_refused(reason: str) -> None:
+    with pytest.raises(ValueError, match="a condition's reason is one word in CamelCase"):
+        Status().set("Ready", True, reason=reason)
+
+
+def test_without_a_reason_it_is_the_type_without_its_domain() -> None:
+    status = Status()
+    status.set("example.dev/Is-Ready", True)
+    assert [each.reason for each in status.conditions] == ["IsReady"]

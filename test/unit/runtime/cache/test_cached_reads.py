@@ -12,6 +12,7 @@ from kubernetes.aio.client import V1ConfigMap, V1Namespace, V1ObjectMeta, V1Pod,
 from dglop.errors import CacheNotSyncedError, NotFoundError, SchemaError
 from dglop.runtime.api import Resource
 from dglop.runtime.cache import ALL_NAMESPACES, CacheOptions, KindOptions, Selection, without
+from dglop.runtime.usercode import UserCodeError
 
 if TYPE_CHECKING:
     from dglop.testing.memory import MemoryCluster
@@ -157,7 +158,7 @@ async def test_a_transform_that_raises_ends_the_manager_since_an_object_would_be
     await put(memory_cluster, "odd")
     with pytest.raises(ExceptionGroup) as failure:
         await running
-    assert failure.group_contains(ArithmeticError, match="what is this")
+    assert failure.group_contains(UserCodeError, match="transform raised ArithmeticError: what is this")
 
 
 async def test_a_kind_may_have_a_resync_of_its_own(memory_cluster: MemoryCluster) -> None:
