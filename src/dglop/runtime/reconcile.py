@@ -33,7 +33,8 @@ class Result:
 
     Attributes
     ----------
-        requeue_after: forget earlier failures and come back after this long.
+        requeue_after: forget earlier failures and come back after this long: at once where the time is over,
+            as what is reckoned from a deadline may be; None where there is nothing to come back for.
         requeue: come back after the key's back-off, as after an error, but silently.
         priority: the priority to come back with; None keeps the present one.
     """
@@ -43,4 +44,4 @@ class Result:
     priority: int | None = None
 
     def __bool__(self) -> bool:
-        return self.requeue or bool(self.requeue_after)
+        return self.requeue or self.requeue_after is not None
