@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dglop.common.constants import LABEL_ATTEMPT, LABEL_JOB_NAME, POD
 from dglop.errors import NotFoundError
+from dglop.runtime.crdinstall import install_crds
 from test.unit.common.calls.operator import NAMESPACE, Operator
+from test.unit.testing.loose_crd import loose_crd
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from dglop.common import JobKind
-    from dglop.runtime.api import CustomResource
+    from dglop.runtime.api import CustomResource, Resource
     from dglop.testing.memory import MemoryCluster
     from test.wire import Wire
 
@@ -24,7 +26,13 @@ __all__ = ("Life", "Outcome")
 
 _TURNS = 60
 _LATER = 20  # from then on a turn is half a minute: something waits
-_ALWAYS = {"events.events.k8s.io", "events", "namespaces", "customresourcedefinitions.apiextensions.k8s.io"}
+_ALWAYS = {
+    "events.events.k8s.io",
+    "events",
+    "namespaces",
+    "customresourcedefinitions.apiextensions.k8s.io",
+    "resourceflavors.kueue.x-k8s.io",
+}
 
 
 @dataclass(slots=True)
@@ -56,18 +64,25 @@ class Life(ABC):
 
     resource: ClassVar[type[CustomResource[Any, Any]]]
     kind: ClassVar[JobKind[Any]]
+    crds: ClassVar[tuple[Resource, ...]] = ()
+    """Kinds of others that the job needs; their objects are looked at no further than by what they answer."""
+    options: ClassVar[dict[str, Any]] = {}
+    """Of the reconciler."""
+    ending: ClassVar[str] = "Succeeded"
 
     def __init__(self, cluster: MemoryCluster, *, is_plain: bool = False) -> None:
         self.cluster = cluster
         self.is_plain = is_plain
         self.client = cluster.client
         self.outcome = Outcome()
+        self.stuck: set[str] = set()
         cluster.server.store.subscribe(self._heard)
 
     async def live(self, wire: Wire) -> Outcome:
         """The whole life under an operator on this wire, and another where that dies."""
-        await self.cluster.install(self.resource)
-        self.operator = Operator(self.cluster, self.resource, self.kind, wire)
+        manifests = [loose_crd(each) for each in self.crds]
+        await install_crds(self.client, [self.resource], self.cluster.clock, manifests=manifests)
+        self.operator = Operator(self.cluster, self.resource, self.kind, wire, **self.options)
         try:
             await self.operator.start()
             for is_due, act in self.steps():
@@ -112,11 +127,15 @@ class Life(ABC):
         return listed
 
     async def reap(self) -> None:
-        """Pods get a node, so that their deletion takes a while; what is to go is gone in the next turn."""
+        """Pods get a node, so that their deletion takes a while; what is to go is gone in the next turn.
+
+        Those that are `stuck`, by uid, are on a node that has died.
+        """
         for pod in await self.pods():
             name = pod["metadata"]["name"]
             if "deletionTimestamp" in pod["metadata"]:
-                await self.client.delete(POD, name, NAMESPACE, grace_seconds=0)
+                if pod["metadata"]["uid"] not in self.stuck:
+                    await self.client.delete(POD, name, NAMESPACE, grace_seconds=0)
             elif "nodeName" not in pod["spec"]:
                 body = b'{"apiVersion":"v1","kind":"Binding","target":{"kind":"Node","name":"n"}}'
                 await self.client.raw(
