@@ -89,8 +89,8 @@ def container_status(
         state = {"waiting": {"reason": waiting, "message": waiting_message}}
     else:
         state = {"running": {"startedAt": format_time(at(1))}}
-    said = {"name": name, "state": state, "ready": ready, "restartCount": restarts}
-    return {**said, "lastState": last["state"]} if last else said
+    shown = {"name": name, "state": state, "ready": ready, "restartCount": restarts}
+    return {**shown, "lastState": last["state"]} if last else shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

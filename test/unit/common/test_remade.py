@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def is_restarting(world) -> bool:
     shown = world.conditions
     assert {shown["Running"], shown["Restarting"]} == {"True", "False"}
-    return shown["Restarting"] == "True"
+    return bool(shown["Restarting"] == "True")
 
 
 @pytest.mark.parametrize("deletes_at_once", [True, False])

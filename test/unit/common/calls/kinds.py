@@ -90,7 +90,7 @@ class PodsLife(Phased):
         self._is_done = True
 
     async def play(self) -> None:
-        for pod in await self.pods():
+        for pod in self.pods():
             phase, is_leaving = pod["status"].get("phase"), "deletionTimestamp" in pod["metadata"]
             if phase in ("Failed", "Succeeded") or is_leaving:
                 continue

@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dglop.common.constants import LABEL_ATTEMPT, LABEL_JOB_NAME, POD
-from dglop.errors import NotFoundError
 from dglop.runtime.crdinstall import install_crds
 from test.unit.common.calls.operator import NAMESPACE, Operator
 from test.unit.testing.loose_crd import loose_crd
@@ -105,16 +103,15 @@ class Life(ABC):
 
     async def note_end(self) -> None:
         """Take down the end, once all has been done that follows from it."""
-        job = await self.job()
+        job = self.job()
         assert job is not None
         pods = await self.client.list(POD, NAMESPACE)
         self.outcome.end = {**_plain(job["status"]), "pods": [each["metadata"]["name"] for each in pods]}
 
-    async def job(self) -> dict[str, Any] | None:
-        with suppress(NotFoundError):
-            found: dict[str, Any] = await self.client.get(self.resource.resource, "g", NAMESPACE)
-            return found
-        return None
+    def job(self) -> dict[str, Any] | None:
+        """The job as the server has it; looking at its store takes no request."""
+        found = self.cluster.server.store.get(self.resource.resource.group_resource, (NAMESPACE, "g"))
+        return found.wire if found else None
 
     async def change(self, **policy: Any) -> None:
         await self.client.patch(self.resource, "g", NAMESPACE, {"spec": {"runPolicy": policy}})
@@ -122,16 +119,16 @@ class Life(ABC):
     async def tell(self, name: str, status: dict[str, Any]) -> None:
         await self.client.patch(POD, name, NAMESPACE, {"status": status}, subresource="status")
 
-    async def pods(self) -> list[dict[str, Any]]:
-        listed: list[dict[str, Any]] = await self.client.list(POD, NAMESPACE, labels=LABEL_JOB_NAME)
-        return listed
+    def pods(self) -> list[dict[str, Any]]:
+        found = [each.wire for each in self.cluster.server.store.all("pods", NAMESPACE)]
+        return [each for each in found if LABEL_JOB_NAME in each["metadata"].get("labels", {})]
 
     async def reap(self) -> None:
         """Pods get a node, so that their deletion takes a while; what is to go is gone in the next turn.
 
         Those that are `stuck`, by uid, are on a node that has died.
         """
-        for pod in await self.pods():
+        for pod in self.pods():
             name = pod["metadata"]["name"]
             if "deletionTimestamp" in pod["metadata"]:
                 if pod["metadata"]["uid"] not in self.stuck:
@@ -152,9 +149,9 @@ class Life(ABC):
     async def _until(self, is_due: Callable[[dict[str, Any] | None], bool]) -> None:
         for turn in range(_TURNS):
             await self.turn(1.0 if turn < _LATER else 30.0)
-            if is_due(await self.job()):
+            if is_due(self.job()):
                 return
-        raise AssertionError(f"it stands still at {await self.job()} with {await self.pods()}")
+        raise AssertionError(f"it stands still at {self.job()} with {self.pods()}")
 
     def _heard(self, storage: str, change: Any) -> None:
         if storage == "pods" and change.old is None:

@@ -20,7 +20,7 @@ from test.unit.common.calls.operator import NAMESPACE
 if TYPE_CHECKING:
     from test.unit.common.calls.life import Life, Step
 
-__all__ = ("ALL_LIVES",)
+__all__ = ("ALL_LIVES", "SHORT_LIVES")
 
 
 def running(job: dict[str, Any] | None) -> bool:
@@ -45,7 +45,7 @@ class _ToyLife(PodsLife):
             namespace=NAMESPACE,
             spec=ToyJobSpec(replica_specs={"worker": role}, run_policy=policy),
         )
-        job.metadata.labels = self.labels or None
+        job.metadata.labels = dict(self.labels)
         await self.client.create(job)
 
 
@@ -199,11 +199,14 @@ class MPILife(_KubeflowLife):
     }
 
 
-ALL_LIVES: dict[str, type[Life]] = {
-    **LIVES,
+SHORT_LIVES: dict[str, type[Life]] = {
     "PyTorchJob": PyTorchLife,
     "MPIJob": MPILife,
     "a lost node": LostNodeLife,
+}
+ALL_LIVES: dict[str, type[Life]] = {
+    **LIVES,
+    **SHORT_LIVES,
     "in a group": GroupLife,
     "in a queue": QueueLife,
 }

@@ -73,7 +73,7 @@ async def test_nothing_is_sent_where_nothing_changes(kind: str) -> None:
         await operator.start()
         (_, submit), (is_running, _), *_ = life.steps()
         await submit()
-        while not is_running(await life.job()):
+        while not is_running(life.job()):
             await life.turn(1.0)
         await cluster.advance(60.0)
         for _ in range(3):
