@@ -167,6 +167,9 @@ class _KubeflowLife(PodsLife):
         place = {"name": "g", "namespace": NAMESPACE}
         await self.client.create({**kind, "metadata": place, "spec": {**self.spec, "runPolicy": policy}})
 
+    def ends(self, name: str) -> bool:
+        return name == f"g-{self.leader.lower()}-0"  # the other's end would be seen or not, as it comes
+
     async def fail(self) -> None:
         ended = container_status(self.container, exit_code=137, reason="OOMKilled")
         again = container_status(self.container, ready=True, restarts=1, last=ended)
