@@ -89,7 +89,7 @@ class PodsLife(Phased):
     async def finish(self) -> None:
         self._is_done = True
 
-    def ends(self, name: str) -> bool:  # noqa: ARG002
+    def ends(self, name: str) -> bool:
         """Whether this pod is one of those that end by themselves."""
         return True
 
