@@ -101,7 +101,7 @@ contracts: $(STAMP) ## Try what we take for granted of the official client on it
 	@UV="$(UV)" $(PY) -m hack.contracts $(VERSIONS)
 
 .PHONY: calls
-calls: $(STAMP) ## Kill the operator, and have the API server fail, at each call of two jobs' whole lives
+calls: $(STAMP) ## Kill the operator, and have the API server fail, at each call of seven jobs' whole lives
 	@DGLOP_EVERY_CALL=1 .venv/bin/pytest test/unit/common/calls
 
 .PHONY: images

@@ -44,13 +44,13 @@ def clean_up(draft: Draft) -> None:
 
 
 def force_lost(draft: Draft) -> None:
-    """Delete by force the pods whose node does not answer, where podForceDeleteAfterSeconds says when."""
+    """Delete by force, once, the pods that do not go, where podForceDeleteAfterSeconds says when."""
     after = draft.policy.pod_force_delete_after_seconds
     if after is None:
         return
     for pod in draft.observed.pods:
         left = _force_left(draft, pod, after)
-        if left is None:
+        if left is None or not draft.observed.is_settled(pod.replica_type):
             continue
         if left > timedelta(0):
             draft.wake(left)
@@ -61,7 +61,13 @@ def force_lost(draft: Draft) -> None:
 
 
 def _force_left(draft: Draft, pod: PodView, after: int) -> timedelta | None:
+    """How long a pod on its way out has still got; None for one without a grace period.
+
+    That one was deleted by force already, and something other than its node keeps it: its finalizers.
+    """
     end = pod.metadata.deletion_timestamp
+    if pod.metadata.deletion_grace_period_seconds == 0:
+        return None
     return end + timedelta(seconds=after) - draft.now if end else None
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dglop.common.actions import Counter
 from dglop.common.deadline import active_left, progress_left, start_left
 from dglop.common.draft import AT_ONCE
-from dglop.common.failure import Cause, Failure, failure_of, vanished
+from dglop.common.failure import Cause, Failure, failure_of, restart_failure, vanished
 from dglop.common.kind import Gate
 from dglop.common.reasons import Reason
 from dglop.common.restart import Fate, Verdict, judge, over_limit
@@ -201,11 +201,22 @@ def _check_limits(draft: Draft) -> bool:
         return True
     if not over_limit(draft.status.restart_count, limit):
         return False
-    pods = [pod for role in draft.roles.values() for pod in draft.current(role)]
-    worst = max(pods, key=lambda pod: pod.restarts, default=None)
-    said = f": {worst.name} was restarted {worst.restarts} times" if worst and worst.restarts else ""
-    fail(draft, Reason.BACKOFF_LIMIT_EXCEEDED, f"backoffLimit {limit} is reached{said}")
+    fail(draft, Reason.BACKOFF_LIMIT_EXCEEDED, f"backoffLimit {limit} is reached{_most_restarted(draft)}")
     return True
+
+
+def _most_restarted(draft: Draft) -> str:
+    """What is to be said of the pod that the kubelet restarted most often; it is the last failure too."""
+    roles = [role for role in draft.roles.values() if not role.is_kept]
+    every = [(role, pod) for role in roles for pod in draft.current(role)]
+    if not every:
+        return ""
+    role, pod = max(every, key=lambda each: each[1].restarts)
+    found = restart_failure(pod, role.name, role.policy)
+    if found is None:
+        return ""
+    draft.status.last_failure = found.to_wire()
+    return f": {pod.name} was restarted {pod.restarts} times: {found.account}"
 
 
 def _check_deadlines(draft: Draft) -> bool:
@@ -215,25 +226,23 @@ def _check_deadlines(draft: Draft) -> bool:
     ):
         if left is None:
             continue
-        if left[0] <= timedelta(0):
-            fail(draft, reason, left[1])
+        if left.time <= timedelta(0):
+            if left.failure:
+                draft.status.last_failure = left.failure.to_wire()
+            fail(draft, reason, left.message)
             return True
-        draft.wake(left[0])
+        draft.wake(left.time)
     stalled = progress_left(draft)
     if stalled is None:
         return False
-    if stalled[0] > timedelta(0):
-        draft.wake(stalled[0])
+    if stalled.time > timedelta(0):
+        draft.wake(stalled.time)
         return False
-    return draft.is_settled and _end_stalled(draft, stalled[1])
+    return draft.is_settled and _end_stalled(draft, stalled.message)
 
 
 def _end_stalled(draft: Draft, message: str) -> bool:
     """No progress ends the attempt as a retryable failure of nobody in particular."""
-    policies = {role.policy for role in draft.roles.values() if not role.is_kept}
-    if policies == {RestartPolicy.NEVER}:
-        fail(draft, Reason.NO_PROGRESS, message)
-        return True
     stalled = Failure(
         role="",
         index=0,
@@ -244,6 +253,11 @@ def _end_stalled(draft: Draft, message: str) -> bool:
         reason=str(Reason.NO_PROGRESS),
         text=message,
     )
+    policies = {role.policy for role in draft.roles.values() if not role.is_kept}
+    if policies == {RestartPolicy.NEVER}:
+        draft.status.last_failure = stalled.to_wire()
+        fail(draft, Reason.NO_PROGRESS, message)
+        return True
     every = [
         (each, Failure(each.name, pod.index, pod.name, Cause.OWN, each.policy))
         for each in draft.roles.values()

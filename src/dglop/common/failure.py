@@ -19,7 +19,7 @@ from dglop.common.types import LastFailure, RestartPolicy
 if TYPE_CHECKING:
     from dglop.common.views import PodView, Terminated
 
-__all__ = ("Cause", "Failure", "failure_of", "vanished")
+__all__ = ("Cause", "Failure", "failure_of", "never_started", "restart_failure", "vanished")
 
 _DISRUPTION_REASONS: Final = frozenset(
     {"Evicted", "Preempted", "Preempting", "NodeLost", "NodeShutdown", "Shutdown", "Terminated"}
@@ -30,6 +30,7 @@ _OWN_LIMIT: Final = re.compile(
 )
 _COLLECTED: Final = "DeletionByPodGC"
 _NO_NODE: Final = "NodeNotFound"
+MAX_TEXT: Final = 600
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 
 
@@ -44,6 +45,8 @@ class Cause(StrEnum):
     """It was deleted, or told to stop, by nobody of the job's."""
     DISRUPTION = "disruption"
     """Eviction, preemption, shutdown of the node."""
+    NO_START = "no start"
+    """It never began to run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +91,13 @@ class Failure:
     @property
     def message(self) -> str:
         """What happened, in a sentence: pod, process, exit code, reason and last words."""
-        head = f"{self.pod if self.role else f'job {self.pod}'}: {self._what()}"
-        whole = f"{head}: {self.text}" if self.text else head
+        whole = f"{self.pod if self.role else f'job {self.pod}'}: {self.account}"
         return whole if len(whole) <= MAX_MESSAGE else whole[: MAX_MESSAGE - 1] + "…"
+
+    @property
+    def account(self) -> str:
+        """The same without the pod."""
+        return f"{self._what()}: {self.text}" if self.text else self._what()
 
     def to_wire(self) -> LastFailure:
         return LastFailure(
@@ -113,6 +120,8 @@ class Failure:
             return f"ended because of {whose if process == 'pod' else f'{process} of {whose}'}{extra}"
         if not self.role:
             return f"{process} failed{extra}"
+        if self.cause is Cause.NO_START:
+            return f"{process} has not started{extra}"
         if self.exit_code is None:
             word = "was disrupted" if self.cause is Cause.DISRUPTION else "failed"
             return f"pod was deleted{extra}" if self.cause is Cause.LOST else f"pod {word}{extra}"
@@ -136,6 +145,38 @@ def failure_of(pod: PodView, role: str, policy: RestartPolicy) -> Failure | None
         return _from_outside(pod, role, policy, Cause.DISRUPTION, disruption)
     if pod.is_terminating and not _ended_before_deletion(pod, ended):
         return _from_outside(pod, role, policy, Cause.LOST, "Deleted")
+    return _ended(pod, role, policy, container, ended)
+
+
+def restart_failure(pod: PodView, role: str, policy: RestartPolicy) -> Failure | None:
+    """How the container ended that the kubelet has restarted most often; None where it restarted none."""
+    worst = max(pod.restarted, key=lambda each: each.restart_count, default=None)
+    if worst is None:
+        return None
+    ended = worst.state.terminated or worst.last_state.terminated
+    if ended is not None and ended.exit_code:
+        return _ended(pod, role, policy, worst.name, ended)
+    reason = worst.state.waiting.reason if worst.state.waiting else "Completed" if ended else ""
+    return Failure(role, pod.index, pod.name, Cause.OWN, policy, process=worst.name, reason=reason)
+
+
+def never_started(pod: PodView, role: str, policy: RestartPolicy) -> Failure | None:
+    """What keeps a pod from its start, where anybody has said so."""
+    scheduled = pod.condition("PodScheduled")
+    if scheduled and scheduled.status == "False":
+        reason, text = scheduled.reason or "Unschedulable", scheduled.message or ""
+        return Failure(role, pod.index, pod.name, Cause.NO_START, policy, reason=reason, text=text[:MAX_TEXT])
+    for each in (*pod.status.init_container_statuses, *pod.status.container_statuses):
+        if each.state.waiting and each.state.waiting.reason not in ("", "PodInitializing"):
+            reason, text = each.state.waiting.reason, each.state.waiting.message[:MAX_TEXT]
+            found = Failure(role, pod.index, pod.name, Cause.NO_START, policy, reason=reason, text=text)
+            return replace(found, process=each.name)
+    return None
+
+
+def _ended(
+    pod: PodView, role: str, policy: RestartPolicy, container: str, ended: Terminated | None
+) -> Failure:
     words = read_last_words(ended.message) if ended else LastWords(text=pod.status.message or "")
     code = ended.exit_code if ended and ended.exit_code != 0 else None
     # The exit codes of a supervisor's own verdicts stand for no signal.
@@ -175,7 +216,7 @@ def _from_outside(pod: PodView, role: str, policy: RestartPolicy, cause: Cause, 
         cause,
         policy,
         reason=reason,
-        text=text[:600],
+        text=text[:MAX_TEXT],
         time=min(known, default=None),
     )
 

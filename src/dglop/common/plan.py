@@ -13,6 +13,7 @@ from dglop.common.counting import replica_status
 from dglop.common.draft import AT_ONCE, Draft, controller_name
 from dglop.common.ending import conclude, note_created, note_done, tally
 from dglop.common.gang.settle import drop_groups, settle_groups
+from dglop.common.kind import Gate
 from dglop.common.names import role_selector
 from dglop.common.reasons import ConditionType, Reason, is_own
 from dglop.common.starting import begin, fail, hold_unadmitted, is_foreign, note_change, start, suspend
@@ -96,7 +97,7 @@ def _step(draft: Draft) -> None:
 
 def _show_running(draft: Draft) -> None:
     deciding = [draft.roles[name] for name in draft.kind.deciding_roles(draft.job) if name in draft.roles]
-    if _all_ready(draft, deciding):
+    if _all_ready(draft, deciding) and _is_remade(draft):
         already = draft.status.is_true(ConditionType.RUNNING)
         note = f"{draft.job.kind} {draft.job.name} is running"
         if not already:
@@ -124,6 +125,27 @@ def _all_ready(draft: Draft, deciding: list[Role]) -> bool:
         len({pod.index for pod in draft.current(role) if pod.is_ready} | role.completed) for role in deciding
     )
     return 0 < wanted <= ready
+
+
+def _is_remade(draft: Draft) -> bool:
+    """Whether each replica that was to be made anew is ready or done: it need not be one that decides."""
+    restarting = draft.status.get(ConditionType.RESTARTING)
+    if restarting is None or restarting.status != "True":
+        return True
+    since = restarting.last_transition_time
+    for role in draft.roles.values():
+        if role.is_kept or role.gate is not Gate.OPEN:
+            continue
+        pods = {pod.index: pod for pod in draft.current(role)}
+        for index in set(range(role.wanted)) - role.completed:
+            pod = pods.get(index)
+            if pod is None:
+                return False
+            born = pod.metadata.creation_timestamp
+            is_new = pod.attempt == draft.status.attempt or (born and since and born >= since)
+            if is_new and not pod.is_ready and not pod.is_succeeded:
+                return False
+    return True
 
 
 def _finish(draft: Draft) -> Plan:

@@ -143,7 +143,7 @@ class JobReconciler(Generic[JobT]):
         if not held and made.status != job.status:
             ctx.on_written(lambda: self._pace.wrote(job.uid, self._monotonic()))
             job.status = made.status
-        waits = [timedelta(seconds=held)] if held else []
+        waits = [_seconds(held)] if held else []
         if writes.contested:
             waits.append(_CONTESTED)
         turn = self._next(job, made, memory, roles, waits)
@@ -240,12 +240,12 @@ class JobReconciler(Generic[JobT]):
             waits.append(max(made.requeue_after, _AT_ONCE))
         backoff = memory.backoff.left(self._monotonic())
         if backoff:
-            waits.append(timedelta(seconds=backoff))
+            waits.append(_seconds(backoff))
         if memory.trouble and memory.trouble[0] == Reason.RESOURCE_EXISTS:
             waits.append(_BLOCKED)
         unseen = wait_of(self._known_expectations(), job.uid, [*roles, GROUPS, WORKLOADS])
         if unseen is not None:
-            waits.append(timedelta(seconds=unseen) + _AT_ONCE)
+            waits.append(_seconds(unseen) + _AT_ONCE)
         return Result(requeue_after=min(waits)) if waits else None
 
     def _tell_queue(self, job: JobT, queued: QueuePlan | None, memory: JobMemory, ctx: Context) -> None:
@@ -271,6 +271,11 @@ class JobReconciler(Generic[JobT]):
         if self._expectations is None:
             raise ConfigError("JobReconciler is not set up: pass it to Manager.controller")
         return self._expectations
+
+
+def _seconds(wait: float) -> timedelta:
+    """The wait as a time that is never nothing: a fraction of a microsecond would be rounded to that."""
+    return max(timedelta(seconds=wait), _AT_ONCE)
 
 
 def _sooner(turn: Result | None, wait: timedelta) -> Result:

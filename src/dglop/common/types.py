@@ -43,15 +43,7 @@ class RestartPolicy(StrEnum):
     EXIT_CODE = "ExitCode"
 
 
-class SchedulingPolicy(
-    Spec,
-    rules=(
-        CEL(
-            "has(self.queue) == has(oldSelf.queue) && (!has(self.queue) || self.queue == oldSelf.queue)",
-            "queue cannot be changed",
-        ),
-    ),
-):
+class SchedulingPolicy(Spec):
     """How the pods of a job are scheduled together."""
 
     min_available: int | None = Field(default=None, ge=1)
@@ -66,6 +58,12 @@ class SchedulingPolicy(
     """How long the group may wait to be scheduled."""
 
 
+def _queue(policy: str) -> str:
+    """In a rule: the queue that this runPolicy names, or none; the parts on the way to it may be absent."""
+    stated = f"has({policy}.schedulingPolicy) && has({policy}.schedulingPolicy.queue)"
+    return f"({stated} ? {policy}.schedulingPolicy.queue : '')"
+
+
 class RunPolicy(
     Spec,
     rules=(
@@ -73,6 +71,13 @@ class RunPolicy(
             "has(self.managedBy) == has(oldSelf.managedBy) && "
             "(!has(self.managedBy) || self.managedBy == oldSelf.managedBy)",
             "managedBy cannot be changed",
+        ),
+        CEL(f"{_queue('self')} == {_queue('oldSelf')}", "schedulingPolicy.queue cannot be changed"),
+        CEL(
+            "self.suspend || oldSelf.suspend || !has(self.activeDeadlineSeconds) || "
+            "(has(oldSelf.activeDeadlineSeconds) && "
+            "self.activeDeadlineSeconds >= oldSelf.activeDeadlineSeconds)",
+            "activeDeadlineSeconds can only be raised or taken away, unless the job is suspended",
         ),
     ),
 ):
@@ -83,7 +88,8 @@ class RunPolicy(
     ttl_seconds_after_finished: int | None = Field(default=None, ge=0, le=2**31 - 1)
     """The job is deleted so long after its end; never by default."""
     active_deadline_seconds: int | None = Field(default=None, ge=1)
-    """The job fails when it has been active for longer; a resumed job starts to count anew."""
+    """The job fails when it has been active for longer; a resumed job starts to count anew. While the job
+    runs, it can only be raised or taken away."""
     backoff_limit: int | None = Field(default=None, ge=0, le=2**31 - 1)
     """How many restarts are allowed: with 2, the third failure fails the job."""
     suspend: bool = False
@@ -117,7 +123,7 @@ class ReplicaSpec(Spec):
 class JobSpec(Spec):
     """The base of a job kind's spec."""
 
-    run_policy: RunPolicy = Field(default_factory=RunPolicy)
+    run_policy: RunPolicy = Field(default_factory=RunPolicy, json_schema_extra={"default": {}})
     """How the job runs, restarts and ends."""
 
 

@@ -185,7 +185,12 @@ class PodView(msgspec.Struct, frozen=True):
 
     @property
     def restarts(self) -> int:
-        """How often the kubelet restarted containers; native sidecars restart as they like.
+        """How often the kubelet restarted containers, those of `restarted`."""
+        return sum(each.restart_count for each in self.restarted)
+
+    @property
+    def restarted(self) -> tuple[ContainerStatus, ...]:
+        """The containers whose restarts count; native sidecars restart as they like.
 
         So do containers beside the main one that state a restart policy of their own. Under Never nothing is
         started again, yet the kubelet counts one for each container that it lost (ContainerStatusUnknown).
@@ -194,10 +199,11 @@ class PodView(msgspec.Struct, frozen=True):
         own = {each.name: each.restart_policy for each in specs if each.restart_policy}
         main = own.pop(self.main_name, self.spec.restart_policy)
         every = (*self.status.init_container_statuses, *self.status.container_statuses)
-        return sum(
-            each.restart_count
+        return tuple(
+            each
             for each in every
-            if each.name not in own
+            if each.restart_count
+            and each.name not in own
             and (main if each.name == self.main_name else self.spec.restart_policy) != "Never"
         )
 

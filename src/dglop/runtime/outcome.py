@@ -70,8 +70,8 @@ def outcome_of_result(result: Result | None) -> Outcome:
     """The outcome of a reconciler that returned."""
     if result is None:
         return Outcome(Next.FORGET, "success")
-    if result.requeue_after is not None and result.requeue_after.total_seconds() > 0:
-        after = result.requeue_after.total_seconds()
+    if result.requeue_after is not None:
+        after = max(result.requeue_after.total_seconds(), 0.0)
         return Outcome(Next.AFTER, "requeue_after", after=after, priority=result.priority)
     if result.requeue:
         return Outcome(Next.BACK_OFF, "requeue", priority=result.priority)

@@ -30,7 +30,8 @@ class Result:
 
     Attributes
     ----------
-        requeue_after: forget earlier failures and come back after this long.
+        requeue_after: forget earlier failures and come back after this long: at once where the time is over,
+            as what is reckoned from a deadline may be; None where there is nothing to come back for.
         requeue: come back after the key's back-off, as after an error, but silently.
         priority: the priority to come back with; None keeps the present one.
 
@@ -52,4 +53,4 @@ class Result:
             raise TypeError(f"priority is a whole number, not {self.priority!r}")
 
     def __bool__(self) -> bool:
-        return self.requeue or bool(self.requeue_after)
+        return self.requeue or self.requeue_after is not None

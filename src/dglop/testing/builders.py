@@ -73,8 +73,13 @@ def container_status(
     waiting_message: str = "",
     ready: bool = False,
     restarts: int = 0,
+    last: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """A container's status: terminated if it has an exit code, waiting if it says why, else running."""
+    """
+    A container's status: terminated if it has an exit code, waiting if it says why, else running.
+
+    `last` is the one of before its last restart.
+    """
     state: dict[str, Any]
     if exit_code is not None:
         said = reason or ("Completed" if exit_code == 0 else "Error")
@@ -84,7 +89,8 @@ def container_status(
         state = {"waiting": {"reason": waiting, "message": waiting_message}}
     else:
         state = {"running": {"startedAt": format_time(at(1))}}
-    return {"name": name, "state": state, "ready": ready, "restartCount": restarts}
+    shown = {"name": name, "state": state, "ready": ready, "restartCount": restarts}
+    return {**shown, "lastState": last["state"]} if last else shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,8 @@ REQUEST = Request("default", "hello")
     [
         (None, Next.FORGET, "success"),
         (Result(), Next.FORGET, "success"),
-        (Result(requeue_after=timedelta(0)), Next.FORGET, "success"),
+        (Result(requeue_after=timedelta(0)), Next.AFTER, "requeue_after"),
+        (Result(requeue_after=timedelta(seconds=-1)), Next.AFTER, "requeue_after"),
         (Result(requeue_after=timedelta(seconds=5)), Next.AFTER, "requeue_after"),
         (Result(requeue_after=timedelta(seconds=5), requeue=True), Next.AFTER, "requeue_after"),
         (Result(requeue=True), Next.BACK_OFF, "requeue"),

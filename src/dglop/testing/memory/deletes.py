@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from dglop.runtime.api.times import format_time
+from dglop.runtime.api.times import format_time, parse_time
 from dglop.testing.memory.kinds import GRACEFUL, RETURNED_WHEN_DELETED
 from dglop.testing.memory.refusal import Problem, conflict, forbidden_option, not_found
 
@@ -115,7 +115,11 @@ class Deletes:
             metadata["generation"] += 1
         if target.info.storage != "namespaces":
             metadata["deletionGracePeriodSeconds"] = grace
-        metadata["deletionTimestamp"] = format_time(self._clock.now() + timedelta(seconds=grace))
+        asked = self._clock.now()
+        if known:  # a shorter grace period counts from when the deletion was first asked for
+            before = found.wire["metadata"].get("deletionGracePeriodSeconds", 0)
+            asked = parse_time(known) - timedelta(seconds=before)
+        metadata["deletionTimestamp"] = format_time(asked + timedelta(seconds=grace))
         marked = {**found.wire, "metadata": metadata}
         if target.info.storage == "namespaces":
             marked["status"] = {**(found.wire.get("status") or {}), "phase": "Terminating"}

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lives of a TestJob, whose replicas are made anew one by one, and of a DGLJob with all its phases."""
+"""The lives of a TestJob, whose replicas are made anew one by one, and of a DGLJob with all its phases.
+
+Whoever tells the TestJob's pods what they do tells other kinds' too.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from test.unit.common.calls.operator import NAMESPACE
 if TYPE_CHECKING:
     from dglop.testing.memory import MemoryCluster
 
-__all__ = ("LIVES", "DGLLife", "ToyLife")
+__all__ = ("LIVES", "TTL", "DGLLife", "Phased", "PodsLife", "ToyLife", "holds")
 
 TTL = 1000
 
@@ -28,7 +31,7 @@ def holds(job: dict[str, Any] | None, *types: str, **fields: Any) -> bool:
     return set(types) <= true and fields.items() <= status.items()
 
 
-class _Phased(Life):
+class Phased(Life):
     """What the two lives have in common."""
 
     running: ClassVar[dict[str, Any]] = {}
@@ -38,7 +41,7 @@ class _Phased(Life):
             return [
                 (lambda _: True, self.submit),
                 (lambda job: holds(job, "Running", **self.running), self.finish),
-                *self._ending(),
+                *self.last_steps(),
             ]
         return [
             (lambda _: True, self.submit),
@@ -46,11 +49,11 @@ class _Phased(Life):
             (lambda job: holds(job, "Running", restartCount=1, **self.running), self.suspend),
             (lambda job: holds(job, "Suspended") and not self.count_pods(), self.resume),
             (lambda job: holds(job, "Running", **self.running) and not holds(job, "Suspended"), self.finish),
-            *self._ending(),
+            *self.last_steps(),
         ]
 
-    def _ending(self) -> list[Step]:
-        return [(lambda job: holds(job, "Succeeded"), self.rest), (lambda _: True, self.note_end)]
+    def last_steps(self) -> list[Step]:
+        return [(lambda job: holds(job, self.ending), self.rest), (lambda _: True, self.note_end)]
 
     def count_pods(self) -> int:
         return len(self.cluster.server.store.all("pods", NAMESPACE))
@@ -76,15 +79,39 @@ class _Phased(Life):
             await self.turn(20.0)
 
 
-class ToyLife(_Phased):
-    """Two workers, one of which is killed."""
-
-    resource = ToyJob
-    kind: ClassVar[ToyJobKind] = ToyJobKind()
+class PodsLife(Phased):
+    """One in which every pod runs until the job is done, and then succeeds."""
 
     def __init__(self, cluster: MemoryCluster, *, is_plain: bool = False) -> None:
         super().__init__(cluster, is_plain=is_plain)
         self._is_done = False
+
+    async def finish(self) -> None:
+        self._is_done = True
+
+    def ends(self, name: str) -> bool:
+        """Whether this pod is one of those that end by themselves."""
+        return True
+
+    async def play(self) -> None:
+        for pod in self.pods():
+            phase, is_leaving = pod["status"].get("phase"), "deletionTimestamp" in pod["metadata"]
+            if phase in ("Failed", "Succeeded") or is_leaving:
+                continue
+            name, main = pod["metadata"]["name"], pod["spec"]["containers"][0]["name"]
+            if self._is_done and self.ends(name):
+                listed = [container_status(main, exit_code=0)]
+                await self.tell(name, {"phase": "Succeeded", "containerStatuses": listed})
+            elif phase != "Running":
+                listed = [container_status(main, ready=True)]
+                await self.tell(name, {"phase": "Running", "containerStatuses": listed})
+
+
+class ToyLife(PodsLife):
+    """Two workers, one of which is killed."""
+
+    resource = ToyJob
+    kind: ClassVar[ToyJobKind] = ToyJobKind()
 
     async def submit(self) -> None:
         role = ReplicaSpec(replicas=2, restart_policy=RestartPolicy.EXIT_CODE, template=pod_template())
@@ -98,23 +125,8 @@ class ToyLife(_Phased):
         listed = [container_status(exit_code=137, reason="OOMKilled")]
         await self.tell("g-worker-1", {"phase": "Failed", "containerStatuses": listed})
 
-    async def finish(self) -> None:
-        self._is_done = True
 
-    async def play(self) -> None:
-        for pod in await self.pods():
-            phase, is_leaving = pod["status"].get("phase"), "deletionTimestamp" in pod["metadata"]
-            if phase in ("Failed", "Succeeded") or is_leaving:
-                continue
-            if self._is_done:
-                status = {"phase": "Succeeded", "containerStatuses": [container_status(exit_code=0)]}
-                await self.tell(pod["metadata"]["name"], status)
-            elif phase != "Running":
-                status = {"phase": "Running", "containerStatuses": [container_status(ready=True)]}
-                await self.tell(pod["metadata"]["name"], status)
-
-
-class DGLLife(_Phased):
+class DGLLife(Phased):
     """A Partitioner and two Workers: Partitioning, Partitioned, Dispatching, Training, three times over."""
 
     resource = DGLJob

@@ -4,19 +4,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dglop.common.constants import LABEL_ATTEMPT, LABEL_JOB_NAME, POD
-from dglop.errors import NotFoundError
+from dglop.runtime.crdinstall import install_crds
 from test.unit.common.calls.operator import NAMESPACE, Operator
+from test.unit.testing.loose_crd import loose_crd
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from dglop.common import JobKind
-    from dglop.runtime.api import CustomResource
+    from dglop.runtime.api import CustomResource, Resource
     from dglop.testing.memory import MemoryCluster
     from test.wire import Wire
 
@@ -24,7 +24,13 @@ __all__ = ("Life", "Outcome")
 
 _TURNS = 60
 _LATER = 20  # from then on a turn is half a minute: something waits
-_ALWAYS = {"events.events.k8s.io", "events", "namespaces", "customresourcedefinitions.apiextensions.k8s.io"}
+_ALWAYS = {
+    "events.events.k8s.io",
+    "events",
+    "namespaces",
+    "customresourcedefinitions.apiextensions.k8s.io",
+    "resourceflavors.kueue.x-k8s.io",
+}
 
 
 @dataclass(slots=True)
@@ -56,18 +62,25 @@ class Life(ABC):
 
     resource: ClassVar[type[CustomResource[Any, Any]]]
     kind: ClassVar[JobKind[Any]]
+    crds: ClassVar[tuple[Resource, ...]] = ()
+    """Kinds of others that the job needs; their objects are looked at no further than by what they answer."""
+    options: ClassVar[dict[str, Any]] = {}
+    """Of the reconciler."""
+    ending: ClassVar[str] = "Succeeded"
 
     def __init__(self, cluster: MemoryCluster, *, is_plain: bool = False) -> None:
         self.cluster = cluster
         self.is_plain = is_plain
         self.client = cluster.client
         self.outcome = Outcome()
+        self.stuck: set[str] = set()
         cluster.server.store.subscribe(self._heard)
 
     async def live(self, wire: Wire) -> Outcome:
         """The whole life under an operator on this wire, and another where that dies."""
-        await self.cluster.install(self.resource)
-        self.operator = Operator(self.cluster, self.resource, self.kind, wire)
+        manifests = [loose_crd(each) for each in self.crds]
+        await install_crds(self.client, [self.resource], self.cluster.clock, manifests=manifests)
+        self.operator = Operator(self.cluster, self.resource, self.kind, wire, **self.options)
         try:
             await self.operator.start()
             for is_due, act in self.steps():
@@ -90,16 +103,15 @@ class Life(ABC):
 
     async def note_end(self) -> None:
         """Take down the end, once all has been done that follows from it."""
-        job = await self.job()
+        job = self.job()
         assert job is not None
         pods = await self.client.list(POD, NAMESPACE)
         self.outcome.end = {**_plain(job["status"]), "pods": [each["metadata"]["name"] for each in pods]}
 
-    async def job(self) -> dict[str, Any] | None:
-        with suppress(NotFoundError):
-            found: dict[str, Any] = await self.client.get(self.resource.resource, "g", NAMESPACE)
-            return found
-        return None
+    def job(self) -> dict[str, Any] | None:
+        """The job as the server has it; looking at its store takes no request."""
+        found = self.cluster.server.store.get(self.resource.resource.group_resource, (NAMESPACE, "g"))
+        return found.wire if found else None
 
     async def change(self, **policy: Any) -> None:
         await self.client.patch(self.resource, "g", NAMESPACE, {"spec": {"runPolicy": policy}})
@@ -107,16 +119,20 @@ class Life(ABC):
     async def tell(self, name: str, status: dict[str, Any]) -> None:
         await self.client.patch(POD, name, NAMESPACE, {"status": status}, subresource="status")
 
-    async def pods(self) -> list[dict[str, Any]]:
-        listed: list[dict[str, Any]] = await self.client.list(POD, NAMESPACE, labels=LABEL_JOB_NAME)
-        return listed
+    def pods(self) -> list[dict[str, Any]]:
+        found = [each.wire for each in self.cluster.server.store.all("pods", NAMESPACE)]
+        return [each for each in found if LABEL_JOB_NAME in each["metadata"].get("labels", {})]
 
     async def reap(self) -> None:
-        """Pods get a node, so that their deletion takes a while; what is to go is gone in the next turn."""
-        for pod in await self.pods():
+        """Pods get a node, so that their deletion takes a while; what is to go is gone in the next turn.
+
+        Those that are `stuck`, by uid, are on a node that has died.
+        """
+        for pod in self.pods():
             name = pod["metadata"]["name"]
             if "deletionTimestamp" in pod["metadata"]:
-                await self.client.delete(POD, name, NAMESPACE, grace_seconds=0)
+                if pod["metadata"]["uid"] not in self.stuck:
+                    await self.client.delete(POD, name, NAMESPACE, grace_seconds=0)
             elif "nodeName" not in pod["spec"]:
                 body = b'{"apiVersion":"v1","kind":"Binding","target":{"kind":"Node","name":"n"}}'
                 await self.client.raw(
@@ -133,9 +149,9 @@ class Life(ABC):
     async def _until(self, is_due: Callable[[dict[str, Any] | None], bool]) -> None:
         for turn in range(_TURNS):
             await self.turn(1.0 if turn < _LATER else 30.0)
-            if is_due(await self.job()):
+            if is_due(self.job()):
                 return
-        raise AssertionError(f"it stands still at {await self.job()} with {await self.pods()}")
+        raise AssertionError(f"it stands still at {self.job()} with {self.pods()}")
 
     def _heard(self, storage: str, change: Any) -> None:
         if storage == "pods" and change.old is None:

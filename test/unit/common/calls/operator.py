@@ -30,8 +30,11 @@ class Operator:
     Death is the wire's: nothing that the Manager still does on its way out arrives anywhere.
     """
 
-    def __init__(self, cluster: MemoryCluster, resource: type, kind: JobKind[Any], wire: Wire) -> None:
+    def __init__(
+        self, cluster: MemoryCluster, resource: type, kind: JobKind[Any], wire: Wire, **options: Any
+    ) -> None:
         self.wire = wire
+        self._options = options
         self._cluster = cluster
         self._resource = resource
         self._kind = kind
@@ -46,7 +49,7 @@ class Operator:
         self._running.push_async_callback(client.close)
         config, clock = ClientConfig(host=client.host), self._cluster.clock
         manager = Manager(settings, client=client.intercepted(self.wire.carry), config=config, clock=clock)
-        manager.controller(self._resource, JobReconciler(self._kind), concurrency=2)
+        manager.controller(self._resource, JobReconciler(self._kind, **self._options), concurrency=2)
         self.manager = await self._running.enter_async_context(manager)
 
     async def resync(self) -> None:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random courses of a job under the real controller, its caches held up, its calls failing.
 
-The whole of the code runs: cache, expectations, plan and executor, against the API server's semantics; only
-the socket is left out. A cache is stale because its watch is held, so what it shows is what it has once been
-told. The invariants are looked at in every version that the server stores, not only between two acts.
-`make calls` runs a thousand courses, the same ones each time; otherwise it is the first of them.
+All of the code runs against the API server's semantics; only the socket is left out. A cache is stale because
+its watch is held. The invariants are looked at in every version that the server stores. `make calls` runs a
+thousand courses, the same ones each time; otherwise it is the first of them.
 """
 
 from __future__ import annotations
@@ -18,34 +17,28 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from dglop.common import CleanPodPolicy, ReplicaSpec, RestartPolicy, RunPolicy
-from dglop.common.constants import LABEL_JOB_NAME, LABEL_REPLICA_INDEX, LABEL_REPLICA_TYPE, POD
+from dglop.common.constants import LABEL_JOB_NAME, LABEL_REPLICA_INDEX, LABEL_REPLICA_TYPE, POD, SERVICE
 from dglop.errors import AlreadyExistsError, NotFoundError
 from dglop.testing.builders import container_status, pod_template
 from dglop.testing.memory import Effect, MemoryCluster
-from dglop.testing.toyjob import ToyJob, ToyJobKind, ToyJobSpec
+from dglop.testing.toyjob import ToyJob, ToyJobKind
 from test.properties import SECONDS, thousand
+from test.unit.common.calls.coursejobs import LIMIT, OTHER, WORKERS, job, place_service
 from test.unit.common.calls.extent import IS_WHOLE
 from test.unit.common.calls.operator import AGENT, NAMESPACE, Operator
+from test.unit.common.calls.watchedwire import WatchedWire, restarts_of
 from test.unit.common.calls.watchman import Watchman
-from test.wire import Wire
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
+    from test.wire import Wire
+
 pytestmark = pytest.mark.timeout(SECONDS)
-LIMIT, WORKERS = 2, 3
 INDEXES = st.integers(0, WORKERS - 1)
 KINDS = st.sampled_from(["pods", "testjobs.example.dev", "services"])
 RUNS: dict[str, Any] = {"phase": "Running", "containerStatuses": [container_status(ready=True)]}
 EFFECTS: list[int | Effect] = [409, 429, 500, Effect.LOSE, Effect.RESET, Effect.HANG]
-
-
-def job(*, gang: bool, policy: str) -> ToyJob:
-    role = ReplicaSpec(replicas=WORKERS, restart_policy=RestartPolicy.EXIT_CODE, template=pod_template())
-    rules = RunPolicy(backoff_limit=LIMIT, clean_pod_policy=CleanPodPolicy(policy))
-    spec = ToyJobSpec(replica_specs={"worker": role}, gang=gang, run_policy=rules)
-    return ToyJob(name="g", namespace=NAMESPACE, spec=spec)
 
 
 class Course(RuleBasedStateMachine):
@@ -66,31 +59,37 @@ class Course(RuleBasedStateMachine):
 
         self.runner.run(whole())
 
-    @initialize(gang=st.booleans(), policy=st.sampled_from(["All", "Running", "None"]))
-    def begin(self, gang: bool, policy: str) -> None:
-        self.do(self._begin(gang=gang, policy=policy))
+    @initialize(
+        gang=st.booleans(),
+        policy=st.sampled_from(["All", "Running", "None"]),
+        restart=st.sampled_from(["ExitCode", "OnFailure"]),
+        blind=st.booleans(),
+    )
+    def begin(self, blind: bool, **fields: Any) -> None:
+        self.do(self._begin(job(**fields), blind=blind))
 
-    async def _begin(self, *, gang: bool, policy: str) -> None:
+    async def _begin(self, submitted: ToyJob, *, blind: bool) -> None:
         self.cluster = await self.open.enter_async_context(MemoryCluster())
         self.client = self.cluster.client
         await self.cluster.install(ToyJob)
         self.watchman = Watchman(self.cluster.server, LIMIT)
         await self._stranger("other-worker-0", "0")
-        await self.client.create(job(gang=gang, policy=policy))
-        self.operator = Operator(self.cluster, ToyJob, ToyJobKind(), Wire())
+        await place_service(self.client, self.watchman, "other")
+        self.operator = Operator(self.cluster, ToyJob, ToyJobKind(), self._wire())
         await self.operator.start()
+        await self.cluster.settle()
+        if blind:
+            self.hold_or_release("pods", True)
+        await self.client.create(submitted)
+
+    def _wire(self) -> Wire:
+        return WatchedWire(self.cluster, self.watchman)
 
     async def _stranger(self, name: str, index: str) -> None:
         """A pod that has all the labels of the job's, and another owner."""
-        owner: dict[str, Any] = {
-            "apiVersion": "example.dev/v1",
-            "kind": "TestJob",
-            "name": "g",
-            "uid": "another",
-        }
         labels = {LABEL_JOB_NAME: "g", LABEL_REPLICA_TYPE: "worker", LABEL_REPLICA_INDEX: index}
         metadata: dict[str, Any] = {"name": name, "namespace": NAMESPACE, "labels": labels}
-        metadata |= {"ownerReferences": [{**owner, "controller": True}]}
+        metadata |= {"ownerReferences": [OTHER]}
         pod = {"apiVersion": "v1", "kind": "Pod", **pod_template(), "metadata": metadata}
         with suppress(AlreadyExistsError):
             await self.client.create(pod)
@@ -118,7 +117,7 @@ class Course(RuleBasedStateMachine):
         await self.cluster.advance(1.0)
         wire.lasts = min(wire.lasts, len(wire.sent) - 1) if wire.sent else -1
         await self.operator.stop()
-        self.operator = Operator(self.cluster, ToyJob, ToyJobKind(), Wire())
+        self.operator = Operator(self.cluster, ToyJob, ToyJobKind(), self._wire())
         await self.operator.start()
 
     @rule(
@@ -129,7 +128,6 @@ class Course(RuleBasedStateMachine):
     def break_call(self, effect: int | Effect, skip: int, method: str) -> None:
         self.cluster.server.faults.add(effect, method, skip=skip, agent=AGENT)
 
-    # --- the kubelet -------------------------------------------------------------------------------------
     def _own(self, index: int) -> dict[str, Any] | None:
         found = self.cluster.server.store.get("pods", (NAMESPACE, f"g-worker-{index}"))
         return None if found is None or f"g-worker-{index}" in self.watchman.foreign else found.wire
@@ -150,7 +148,9 @@ class Course(RuleBasedStateMachine):
     @rule()
     def run_pods(self) -> None:
         for index in range(WORKERS):
-            self.do(self._tell(index, RUNS))
+            pod = self._own(index)
+            if pod and pod["status"].get("phase") != "Running":
+                self.do(self._tell(index, RUNS))
 
     @rule(index=INDEXES, code=st.sampled_from([0, 1, 137, 143]))
     def end_pod(self, index: int, code: int) -> None:
@@ -159,8 +159,16 @@ class Course(RuleBasedStateMachine):
         self.do(self._tell(index, status))
 
     @rule(index=INDEXES)
+    def restart_container(self, index: int) -> None:
+        pod = self._own(index)
+        if pod and pod["spec"]["restartPolicy"] == "OnFailure":
+            count = restarts_of(pod) + 1
+            listed = [container_status(ready=True, restarts=count)]
+            self.do(self._tell(index, {"phase": "Running", "containerStatuses": listed}))
+
+    @rule(index=INDEXES)
     def evict_pod(self, index: int) -> None:
-        self.do(self._tell(index, {"phase": "Failed", "reason": "Evicted"}))
+        self.do(self._tell(index, {"phase": "Failed", "reason": "Evicted", "containerStatuses": None}))
 
     async def _bind(self, path: str, body: bytes) -> None:
         with suppress(NotFoundError):
@@ -202,6 +210,12 @@ class Course(RuleBasedStateMachine):
             self.do(self._delete(f"g-worker-{index}", 0))
             self.place_stranger(index)
 
+    @rule(index=INDEXES)
+    def evict_restarted(self, index: int) -> None:
+        """A pod whose container was restarted is evicted, and no longer says how often that was."""
+        self.restart_container(index)
+        self.evict_pod(index)
+
     @rule()
     def suspend_or_resume(self) -> None:
         self.is_suspended = not self.is_suspended
@@ -211,6 +225,19 @@ class Course(RuleBasedStateMachine):
     @rule(index=INDEXES)
     def place_stranger(self, index: int) -> None:
         self.do(self._stranger(f"g-worker-{index}", str(index)))
+
+    @rule(index=INDEXES)
+    def place_strangers_service(self, index: int) -> None:
+        self.do(place_service(self.client, self.watchman, f"g-worker-{index}"))
+
+    @rule()
+    def remove_strangers_services(self) -> None:
+        self.do(self._remove_services())
+
+    async def _remove_services(self) -> None:
+        for name in sorted(self.watchman.foreign_services - {"other"}):
+            self.watchman.foreign_services.discard(name)
+            await self.client.delete(SERVICE, name, NAMESPACE)
 
     @precondition(lambda self: len(self.watchman.foreign) > 1)
     @rule()
@@ -246,13 +273,15 @@ class Course(RuleBasedStateMachine):
             if name in self.watchman.foreign:
                 self.watchman.foreign.discard(name)
                 await self.client.delete(POD, name, NAMESPACE, grace_seconds=0)
+        await self._remove_services()
         for _ in range(20):
             await self.cluster.advance(31.0)
             for index in range(WORKERS):
                 pod = self._own(index)
                 if pod and "deletionTimestamp" in pod["metadata"]:
                     await self._delete(f"g-worker-{index}", 0)
-                await self._tell(index, RUNS)
+                if pod and pod["status"].get("phase") != "Running":
+                    await self._tell(index, RUNS)
             await self.cluster.settle()
             if await self._is_at_rest():
                 return

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,6 +14,9 @@ from test.unit.common.calls.kinds import LIVES
 from test.unit.common.calls.operator import NAMESPACE, Operator
 from test.unit.common.calls.requests import by_resource
 from test.wire import Wire
+
+if TYPE_CHECKING:
+    from test.unit.testing.conftest import MemoryCases
 
 PAGE = Path(__file__).resolve().parents[4] / "docs" / "requests.md"
 ROW = re.compile(r"^\| ((?:create|patch|delete|get) \S+) \| (\d+) \| (\d+) \|", re.MULTILINE)
@@ -35,6 +39,31 @@ async def test_a_jobs_life_costs_the_requests_that_the_page_says(kind: str) -> N
     assert dict(by_resource(wire.sent)) == table()[kind]
 
 
+@pytest.mark.parametrize("workers", [2, 10, 30])
+@pytest.mark.parametrize("together", [False, True])
+async def test_pods_that_run_cost_the_same_however_many_and_those_that_end_one_by_one_a_write_each(
+    cases: MemoryCases, workers: int, together: bool
+) -> None:
+    writes = []
+    await cases.toy(workers=workers)
+    await cases.until(lambda: len(cases.pods()) == workers)
+    for phase, code in (("Running", None), ("Succeeded", 0)):
+        before = cases.wire.count("PATCH", "/status")
+        watchers = [each for each in cases.cluster.server.watchers if each.storage == "pods"]
+        for each in watchers if together else ():
+            each.hold()
+        for index in range(workers):
+            await cases.set_pod(f"g-worker-{index}", phase, exit_code=code)
+            await cases.cluster.advance(0.0 if together else 0.05)
+        for each in watchers if together else ():
+            each.release()
+        await cases.cluster.advance(5.0)
+        writes.append(cases.wire.count("PATCH", "/status") - before)
+    assert cases.has("Succeeded")
+    assert writes[0] <= 3
+    assert writes[1] == (1 if together else workers)
+
+
 @pytest.mark.parametrize("kind", LIVES)
 async def test_nothing_is_sent_where_nothing_changes(kind: str) -> None:
     async with MemoryCluster() as cluster:
@@ -44,7 +73,7 @@ async def test_nothing_is_sent_where_nothing_changes(kind: str) -> None:
         await operator.start()
         (_, submit), (is_running, _), *_ = life.steps()
         await submit()
-        while not is_running(await life.job()):
+        while not is_running(life.job()):
             await life.turn(1.0)
         await cluster.advance(60.0)
         for _ in range(3):

@@ -24,6 +24,7 @@ class Watchman:
     Attributes
     ----------
         foreign: pods that are not the job's; whoever changes one as its owner says so first.
+        foreign_services: Services that are not; likewise.
         broken: what was seen that must never be.
         blows: the pods of the job that failed, or that somebody else deleted, who says so first.
     """
@@ -32,7 +33,8 @@ class Watchman:
         self.foreign: set[str] = set()
         self.broken: list[str] = []
         self.blows: set[str] = set()
-        self.creations = 0
+        self.foreign_services: set[str] = set()
+        self._again: dict[str, int] = {}
         self._limit = limit
         self._store = server.store
         self._uid = ""
@@ -47,19 +49,27 @@ class Watchman:
         elif storage == "pods" and change.old is None:
             self._created(change.new.wire)
         elif storage == "pods" and change.new is not None:
-            if change.new.wire["status"].get("phase") == "Failed":
-                self.blows.add(change.new.wire["metadata"]["uid"])
+            self._changed(change.new.wire)
+        elif storage == "services" and change.old is not None and name in self.foreign_services:
+            self._say(f"Service {name} of another owner was written to")
         elif storage == "testjobs.example.dev" and change.new is not None:
             self._written(change.new.wire)
 
     def _say(self, what: str) -> None:
         self.broken.append(f"{what} (version {self._store.version})")
 
+    def _changed(self, pod: dict[str, Any]) -> None:
+        uid = pod["metadata"]["uid"]
+        if pod["status"].get("phase") == "Failed":
+            self.blows.add(uid)
+        listed = pod["status"].get("containerStatuses") or []
+        count = sum(each["restartCount"] for each in listed)
+        self._again[uid] = max(self._again.get(uid, 0), count)
+
     def _created(self, pod: dict[str, Any]) -> None:
         metadata = pod["metadata"]
         if metadata["ownerReferences"][0]["uid"] != self._uid:
             return
-        self.creations += 1
         index = int(metadata["labels"][LABEL_REPLICA_INDEX])
         if _ended(self._status):
             self._say(f"{metadata['name']} was made after the job's end")
@@ -82,11 +92,12 @@ class Watchman:
         for word in _COUNTS:
             if now.get(word, 0) < before.get(word, 0):
                 self._say(f"{word} went back from {before[word]} to {now.get(word, 0)}")
-        if now.get("restartCount", 0) > self._limit:
+        if now.get("restartCount", 0) > self._limit and not _ended(now):  # the kubelet's may come in leaps
             self._say(f"restartCount {now['restartCount']} is beyond the limit of {self._limit}")
         counted = now.get("restarts", 0) + now.get("disruptionCount", 0)
-        if counted > len(self.blows):
-            self._say(f"{counted} restarts and disruptions were counted of {len(self.blows)} that there were")
+        were = len(self.blows) + sum(self._again.values())
+        if counted > were:
+            self._say(f"{counted} restarts and disruptions were counted of {were} that there were")
         if bool(_ended(now)) != ("completionTime" in now):
             self._say(f"completionTime is {now.get('completionTime')} where {_ended(now)}")
         gone = {each["type"] for each in before.get("conditions", [])} - set(_vector(now))

@@ -11,10 +11,10 @@ import pytest
 from dglop.common import CleanPodPolicy, RestartPolicy
 from dglop.common.constants import POD
 from dglop.testing.builders import container_status
+from dglop.testing.toyjob import ToyJob
 
 if TYPE_CHECKING:
     from dglop.testing.simulation import Simulation
-    from dglop.testing.toyjob import ToyJob
     from test.unit.common.conftest import Simulate
     from test.unit.testing.conftest import MemoryCases
 
@@ -134,6 +134,27 @@ async def test_issue_11_a_pod_that_a_dead_node_never_ends_is_deleted_by_force_wh
     (delete,) = [each for each in cases.wire.calls if str(each).endswith("/pods/g-worker-0")]
     assert json.loads(delete.body or b"")["gracePeriodSeconds"] == 0
     assert len(cases.events("ForcedDeletePod")) == 1
+
+
+async def test_issue_11_a_pod_that_a_finalizer_keeps_is_deleted_by_force_once_and_told_once(
+    cases: MemoryCases,
+) -> None:
+    await cases.toy(pod_force_delete_after_seconds=300)
+    await cases.until(lambda: len(cases.pods()) == 2)
+    await cases.bind("g-worker-0")
+    await cases.run()
+    await cases.hold("g-worker-0")
+    await cases.client.delete(POD, "g-worker-0", cases.namespace)
+    for _ in range(10):
+        await cases.cluster.advance(60.0)
+        await cases.touch(ToyJob)
+    assert cases.wire.count("DELETE", "/pods/g-worker-0") == 1
+    (told,) = cases.events("ForcedDeletePod")
+    assert "g-worker-0" in str(told)
+    assert "(x" not in str(told)
+    await cases.free("g-worker-0")
+    await cases.rest()
+    assert not cases.pods()["g-worker-0"].is_terminating
 
 
 def test_issue_12_a_pod_on_its_way_out_has_not_failed(simulate: Simulate) -> None:
