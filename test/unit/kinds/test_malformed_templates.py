@@ -32,7 +32,7 @@ def _whole() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", ["PyTorchJob", "MPIJob"])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.sampled_from(paths(_whole())), ODD, st.booleans())
 def test_a_template_with_anything_anywhere_ends_in_pods_or_a_sentence(
     kind: str, path: tuple[Any, ...], value: Any, is_first: bool
