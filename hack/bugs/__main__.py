@@ -15,7 +15,7 @@ from pathlib import Path
 from hack.bugs.model import LISTS, ROOT, Bug, BugList, Change, apply, page, read_bugs
 
 _COPIED = ("src", "test", "hack", "examples", "config", "pyproject.toml")
-_SECONDS = 60  # a test that never ends has failed too; without any change all end in far less
+_SECONDS = 120  # a test that never ends has failed too; without any change all end in far less
 _FAILED = re.compile(r"^FAILED .*?::(.+?)(?: - (.*))?$", re.MULTILINE)
 
 
@@ -57,7 +57,7 @@ def _see(listed: BugList, bug: Bug, change: Change) -> bool:
 
 
 def reason(said: str) -> str:
-    """Why a test failed, from pytest's word; that it never ended is another thing than that it saw something."""
+    """Why a test failed, from pytest's word; not to end is another thing than to see something wrong."""
     if said.startswith("Failed: Timeout"):
         return f"TIME-OUT, it did not end within {_SECONDS} s"
     return said[:200]
