@@ -8,6 +8,7 @@ import io
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
@@ -18,7 +19,7 @@ from dglop import Context, Manager, Request, Settings
 from dglop.runtime.log import make_log
 from test.unit.runtime.controller_world import PATH, Greeting, greeting, settled
 
-PLAIN = [structlog.contextvars.merge_contextvars, structlog.processors.JSONRenderer()]
+PLAIN: list[Any] = [structlog.contextvars.merge_contextvars, structlog.processors.JSONRenderer()]
 
 
 def test_a_line_is_json_with_message_level_time_and_what_was_bound():
