@@ -79,7 +79,7 @@ CASES = {
     "master port": ({"network": {"masterPort": 30060}}, "lies within the servers' ports"),
     "own port": ({"network": {"masterPort": 29400}}, "masterPort 29400 is dglrun's own"),
     "port base": ({"network": {"portBase": 29390}}, "29400 lies within the servers' ports"),
-    "shm": ({"shmSize": "lots"}, "shmSize: 'lots'"),
+    "shm": ({"shmSize": "9999Ei"}, "shmSize: '9999Ei'"),  # what is no quantity the CRD refuses
     "negative shm": ({"shmSize": "-1Gi"}, "shmSize -1Gi is negative"),
     "no data": ({"dataset": None}, "nobody says how to partition"),
     "no template": ({"specs": {"Worker": {"replicas": 2}}}, "Worker.template.spec must be an object"),

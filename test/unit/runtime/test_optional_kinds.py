@@ -7,6 +7,7 @@ import pytest
 
 from dglop.errors import CacheNotSyncedError, ConfigError, ServerError
 from dglop.runtime.api import CustomResource, Spec, Status, owner_reference
+from dglop.runtime.client.mapper import Mapper
 from dglop.runtime.handler import for_object
 from dglop.runtime.settings import Settings
 from dglop.runtime.source import Owned, Watch
@@ -81,17 +82,14 @@ async def test_a_server_that_does_not_say_what_it_serves_is_not_taken_to_serve_n
     async with MemoryCluster() as cluster:
         await cluster.install(Boss, Minion)
         life = Life(cluster)
-        answers, real = (
-            [ServerError(503, "ServiceUnavailable", "starting")] * 3,
-            cluster.client.mapper.resource,
-        )
+        answers, real = [ServerError(503, "ServiceUnavailable", "starting")] * 3, Mapper.resource
 
-        async def resource(kind, **kwargs):
+        async def resource(self, kind, **kwargs):
             if answers and kind == "Minion":
                 raise answers.pop()
-            return await real(kind, **kwargs)
+            return await real(self, kind, **kwargs)
 
-        monkeypatch.setattr(cluster.client.mapper, "resource", resource)
+        monkeypatch.setattr(Mapper, "resource", resource)
         async with life.manager:
             boss = await life.employ()
             assert life.seen == [], "nobody is reconciled before it is known"
