@@ -8,8 +8,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from test.needs import NEEDS
+
+# On a busy machine an example takes as long as it takes: none of our properties is about time.
+settings.register_profile("dglop", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("dglop")
 
 _left_out: list[tuple[str, str]] = []
 _skipped: list[str] = []

@@ -29,6 +29,19 @@ _MADE = ("website.yaml",)
 """Files that commands of the documentation make before others read them."""
 
 
+_VALUED = {"-n", "--namespace", "-f", "-k", "-l", "-o", "-p", "-c", "--for", "--type", "--timeout"}
+"""Flags of kubectl that take the next word."""
+_CHANGES = ("annotate", "label")
+_NAMED = 2
+_KUBECTL = {
+    **dict.fromkeys(("apply", "diff"), 0),
+    **dict.fromkeys(("annotate", "label", "get", "describe", "explain", "logs", "exec", "config"), 1),
+    **dict.fromkeys(("create", "edit", "wait", "port-forward", "rollout"), 1),
+    **dict.fromkeys(("delete", "patch", "scale", "cp"), _NAMED),
+}
+"""How many words must say what a command is about; `kind/name` are two, and 0 is a file."""
+
+
 def mistakes(line: str) -> list[str]:
     """What a command line names that does not exist, in sentences."""
     return [f"{line.strip()}: {each}" for words in _split(line) for each in _mistakes(words)]
@@ -104,6 +117,42 @@ def _dglop(arguments: list[str]) -> list[str]:
 
 
 def _kubectl(arguments: list[str]) -> list[str]:
+    return [*_kubectl_words(arguments), *_kubectl_places(arguments)]
+
+
+def _kubectl_words(arguments: list[str]) -> list[str]:
+    """What kubectl itself would say without asking a server: too few words for the command."""
+    words, has_place = _positional(arguments)
+    verb = words[0] if words else ""
+    if verb not in _KUBECTL:
+        return [f"no test knows what kubectl {verb} does"]
+    needed, kind = words[1:], _KUBECTL[verb]
+    if verb in _CHANGES:
+        changes = [each for each in needed if "=" in each or each.endswith("-")]
+        needed = [each for each in needed if each not in changes]
+        if not changes:
+            return [f"kubectl {verb} is told no change"]
+    if kind == 0:
+        return [] if has_place else [f"kubectl {verb} needs -f or -k"]
+    enough = has_place or len(needed) >= kind or (kind == _NAMED and any("/" in each for each in needed))
+    return [] if enough else [f"kubectl {verb} is not told of what: a kind, and where one is meant its name"]
+
+
+def _positional(arguments: list[str]) -> tuple[list[str], bool]:
+    """The words that are no flags nor their values, and whether a file or folder says what is meant."""
+    words: list[str] = []
+    rest = iter(arguments)
+    for each in rest:
+        if each == "--":
+            break
+        if each in _VALUED:
+            next(rest, None)
+        elif not each.startswith("-") or each == "-":
+            words.append(each)
+    return words, any(each in ("-f", "-k") for each in arguments)
+
+
+def _kubectl_places(arguments: list[str]) -> list[str]:
     places = [after for flag, after in pairwise(arguments) if flag in ("-f", "-k")]
     local = [each for each in places if each != "-" and "://" not in each]
     return [f"there is no {each}" for each in local if not _place(each).exists() and each not in _MADE]

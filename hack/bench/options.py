@@ -18,7 +18,7 @@ __all__ = ("BENCHES", "RUNTIME_SIDES", "SIDES", "WORKS", "Options", "parse")
 BENCHES = ("runtime", "jobs", "scale", "start", "demo", "images")
 SIDES = ("ours", "torch", "peer", "lifted", "plain", "plain-torch", "bare")
 RUNTIME_SIDES = tuple(side.name for side in sides.SIDES)
-WORKS = ("sync", "events", "relist", "noop", "restart", "failover")
+WORKS = ("sync", "events", "relist", "noop", "restart", "failover", "symptoms")
 
 
 _REPEAT = 3

@@ -36,8 +36,8 @@ each change in a copy of the sources and sees a test of that number fail: so eac
 what it says. The changes are in `hack/bugs/changes.toml`; this page is written by `make bugs`.
 [Another page](issues.md) has those of job controllers.
 
-Of 15, 16 and 17 only wall time shows the symptom, and `make bench` prints it; their tests look at the
-cause.
+Of 15, 16 and 17 only time and memory show the symptom, and `make bench` prints them, or alone
+`python -m hack.bench runtime --works symptoms`, in two minutes; their tests look at the cause.
 """
 _ISSUES = """# Issues of other job controllers that we do not have
 

@@ -6,6 +6,7 @@ DglopError
 ├── SchemaError                 data does not fit its type
 ├── CacheNotSyncedError         a cache was read before its first list was complete
 ├── LeaderLostError             leadership ended while work was going on
+├── StopTimeoutError            something still ran when the time for stopping was over
 ├── AlreadyOwnedError           another controller owns the object
 ├── TerminalError               reconciling again cannot help: do not retry
 └── ApiError                    a request to the API server failed
@@ -49,6 +50,7 @@ __all__ = (
     "NotFoundError",
     "SchemaError",
     "ServerError",
+    "StopTimeoutError",
     "TerminalError",
     "TooManyRequestsError",
     "UnauthorizedError",
@@ -73,6 +75,10 @@ class CacheNotSyncedError(DglopError):
 
 class LeaderLostError(DglopError):
     """Leadership ended; whoever gets this must stop writing at once."""
+
+
+class StopTimeoutError(DglopError):
+    """Something still ran when the graceful time was over, and was cancelled; the message names it."""
 
 
 class AlreadyOwnedError(DglopError):

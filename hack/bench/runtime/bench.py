@@ -19,6 +19,7 @@ from hack.bench.runtime.peers import (
     reference_version,
 )
 from hack.bench.runtime.sides import Programs, SideSpec, sides_at
+from hack.bench.runtime.symptoms import measure_symptoms
 from hack.bench.runtime.tables import section_of
 from hack.bench.runtime.world import world
 from hack.bench.section import Section
@@ -64,6 +65,10 @@ _NOTES = {
 
 async def measure_runtime(report: Report, options: Options) -> AsyncIterator[Section]:
     """The tables, each as soon as it is there. Raises BenchError, ClusterError."""
+    if "symptoms" in options.works:
+        yield await measure_symptoms()
+    if options.works == ("symptoms",):
+        return
     if "KUBEBUILDER_ASSETS" not in os.environ:
         os.environ["KUBEBUILDER_ASSETS"] = str(await asyncio.to_thread(stack.envtest_assets, report))
     programs = await asyncio.to_thread(_programs, report, options)
@@ -80,7 +85,7 @@ async def measure_runtime(report: Report, options: Options) -> AsyncIterator[Sec
                 yield replace(
                     section, notes=(f"a pod is {size / 1000:.1f} kB of JSON as served", *section.notes)
                 )
-        works = [each for each in options.works if each not in _PER_PODS]
+        works = [each for each in options.works if each not in (*_PER_PODS, "symptoms")]
         if works:
             with report.step("widgets") as step:
                 await made.finish_widgets(FINISHED)

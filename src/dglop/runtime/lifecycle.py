@@ -89,8 +89,11 @@ class Lifecycle:
         else:
             leaders.start(self._leader_runnables())
 
-    async def stop(self) -> None:
-        """Stop all, in order; may be called in any state of the start."""
+    async def stop(self) -> list[str]:
+        """Stop all, in order; may be called in any state of the start.
+
+        Gives the names of the runnables that had graceful time and outlived it.
+        """
         is_lost = self._elector is not None and self._elector.lost.is_set()
         graceful = 0.0 if is_lost else self._settings.graceful_shutdown_seconds
         deadline = asyncio.get_running_loop().time() + graceful
@@ -100,11 +103,12 @@ class Lifecycle:
             self._leading.cancel()
         for group in self._groups.values():
             group.tell_to_stop()
+        late: list[str] = []
         for name in ("others", "leaders"):
             if name in self._groups:
-                late = await self._groups[name].stop(deadline=deadline)
-                if late and not is_lost:
-                    self._log.warning("Cancelled what did not stop in time", runnables=late)
+                late += await self._groups[name].stop(deadline=deadline)
+        if late and not is_lost:
+            self._log.warning("Cancelled what did not stop in time", runnables=late)
         self.stuck = [name for group in self._groups.values() for name in group.stuck]
         if self.stuck:
             self._log.error("Gave up on what did not end though it was cancelled", runnables=self.stuck)
@@ -115,6 +119,7 @@ class Lifecycle:
         for server in reversed(self._servers):
             await server.stop()
         await self._sites.close()
+        return late if graceful else []
 
     async def _start_servers(self) -> None:
         manager = self._manager

@@ -18,11 +18,12 @@ STALL_SECONDS = 1.0
 
 
 class LoopLag:
-    """A Runnable that sets the lag gauges, and warns of a stall of more than a second."""
+    """A Runnable that sets the lag gauges every *period* seconds, and warns of a stall of more than one."""
 
     name = "loop-lag"
 
-    def __init__(self, metrics: Metrics, log: Log) -> None:
+    def __init__(self, metrics: Metrics, log: Log, *, period: float = PERIOD_SECONDS) -> None:
+        self._period = period
         self._metrics = metrics
         self._log = log
         self._max = 0.0
@@ -30,9 +31,9 @@ class LoopLag:
     async def run(self, stop: asyncio.Event) -> None:
         loop = asyncio.get_running_loop()
         while not stop.is_set():
-            due = loop.time() + PERIOD_SECONDS
+            due = loop.time() + self._period
             with suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), PERIOD_SECONDS)
+                await asyncio.wait_for(stop.wait(), self._period)
             self.observe(max(loop.time() - due, 0.0))
 
     def observe(self, lag: float) -> None:

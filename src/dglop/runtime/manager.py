@@ -7,7 +7,7 @@ import asyncio
 import uuid
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-from dglop.errors import CacheNotSyncedError, ConfigError
+from dglop.errors import CacheNotSyncedError, ConfigError, StopTimeoutError
 from dglop.runtime.assembly import Assembly
 from dglop.runtime.client import ClientConfig
 from dglop.runtime.clock import SystemClock
@@ -174,22 +174,27 @@ class Manager(Assembly):
         try:
             await self._life.start()
         except BaseException:
-            await self.stop()
+            await self._stop()
             raise
 
     async def stop(self) -> None:
-        """Stop all in order; nothing if it does not run. It cannot be started again: make another one."""
-        life, self._stopping = None if self._stopping else self._life, True
-        if life is not None:
-            await life.stop()
-        self.elected.clear()
+        """Stop all in order; nothing if it does not run. It cannot be started again: make another one.
+
+        Raises StopTimeoutError, after all is stopped, where something outlived its graceful time.
+        """
+        if late := await self._stop():
+            raise self._too_late(late)
 
     async def wait(self) -> NoReturn:
         """Once it runs, wait until something fails, and raise that: LeaderLostError or a runnable's error."""
         raise await asyncio.shield(self._failure())
 
     async def run(self, stop: asyncio.Event | None = None) -> None:
-        """Run until *stop* is set or something fails, and stop in order. Raises as `start` and `wait` do."""
+        """Run until *stop* is set or something fails, and stop in order.
+
+        Raises as `start` and `wait` do; where nothing failed, as `stop` does.
+        """
+        late: list[str] = []
         wanted = asyncio.create_task((stop or asyncio.Event()).wait(), name="stop")
         running = asyncio.create_task(self._run(), name="manager")
         try:
@@ -200,7 +205,9 @@ class Manager(Assembly):
             for task in (wanted, running):
                 task.cancel()
             await asyncio.wait({wanted, running})
-            await self.stop()
+            late = await self._stop()
+        if late:
+            raise self._too_late(late)
 
     async def _run(self) -> None:
         await self.start()
@@ -214,9 +221,26 @@ class Manager(Assembly):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         failure = self._failure() if self._life else None
-        await self.stop()
-        if error is None and failure is not None and failure.done():
+        late = await self._stop()
+        if error is not None:
+            return
+        if failure is not None and failure.done():
             raise failure.result()
+        if late:
+            raise self._too_late(late)
+
+    async def _stop(self) -> list[str]:
+        life, self._stopping = None if self._stopping else self._life, True
+        late = [] if life is None else await life.stop()
+        self.elected.clear()
+        return late
+
+    def _too_late(self, late: list[str]) -> StopTimeoutError:
+        seconds = self.settings.graceful_shutdown_seconds
+        return StopTimeoutError(
+            f"cancelled after {seconds:g} s: {', '.join(late)}; let them end when they are told to stop, "
+            "or give them more --graceful-shutdown-seconds"
+        )
 
     def main(self, argv: Sequence[str] | None = None) -> NoReturn:
         """Run as a program: flags on top of the settings, signals, an exit code."""

@@ -16,6 +16,14 @@ __all__ = ("CacheMetrics", "ClientMetrics", "ControllerMetrics", "LeaderMetrics"
 
 API_VERBS = ("get", "list", "create", "apply", "patch", "delete")
 RESULTS = ("error", "requeue_after", "requeue", "success")
+EVENT_OUTCOMES = ("posted", "merged", "dropped", "refused")
+WATCH_EVENTS = ("ADDED", "MODIFIED", "DELETED")
+CACHE_REASONS = (
+    *("ConnectionError", "Timeout", "NotJSON", "NoInitialEndError"),
+    *("Expired", "Gone", "TooManyRequests", "InternalError", "ServiceUnavailable", "BadGateway"),
+    *("Unauthorized", "Forbidden", "NotFound", "Invalid", "BadRequest"),
+)
+"""Why lists and watches fail, and are begun anew; a server's further reasons make a series when they come."""
 MAX_PRIORITIES = 25
 TOO_MANY = "exceeded_cardinality_limit"
 
@@ -120,14 +128,18 @@ class ClientMetrics:
         seconds: float,
         verb: str | None = None,
         sent: int = 0,
-        received: int = 0,
     ) -> None:
         """Count one request; *code* is "<error>" where no answer came."""
         word = verb or method
         self._families.requests.labels(str(code), method, host).inc()
         self._families.request_seconds.labels(word, host).observe(seconds)
         self._families.request_bytes.labels(word, host).observe(sent)
-        self._families.response_bytes.labels(word, host).observe(received)
+
+    def received(self, *, verb: str, host: str, size: int) -> None:
+        self._families.response_bytes.labels(verb, host).observe(size)
+
+    def resolved(self, *, host: str, seconds: float) -> None:
+        self._families.dns_seconds.labels(host).observe(seconds)
 
     def retry(self, *, code: int | str, verb: str, host: str) -> None:
         self._families.request_retries.labels(str(code), verb, host).inc()
@@ -144,6 +156,17 @@ class CacheMetrics:
 
     def __init__(self, families: Metrics) -> None:
         self._families = families
+
+    def kept(self, kind: str) -> None:
+        families = self._families
+        for type_ in WATCH_EVENTS:
+            families.informer_events.labels(kind, type_)
+        for reason in CACHE_REASONS:
+            families.informer_failures.labels(kind, reason)
+            families.informer_relists.labels(kind, reason)
+        families.informer_inconsistencies.labels(kind)
+        families.informer_synced.labels(kind)
+        families.informer_items.labels(kind)
 
     def synced(self, kind: str, value: bool) -> None:
         self._families.informer_synced.labels(kind).set(value)

@@ -12,6 +12,7 @@ from prometheus_client.process_collector import ProcessCollector
 
 from dglop.errors import ConfigError
 from dglop.runtime.metricparts import (
+    EVENT_OUTCOMES,
     CacheMetrics,
     ClientMetrics,
     ControllerMetrics,
@@ -137,6 +138,9 @@ class Metrics:
         self.request_seconds: Histogram = self.histogram(
             f"{head}request_duration_seconds", "Time to the answer", "verb", "host", buckets=REQUEST_SECONDS
         )
+        self.dns_seconds: Histogram = self.histogram(
+            f"{head}dns_resolution_duration_seconds", "Host name to address", "host", buckets=REQUEST_SECONDS
+        )
         self.limiter_seconds: Histogram = self.histogram(
             f"{head}rate_limiter_duration_seconds", "Held back", "verb", "host", buckets=REQUEST_SECONDS
         )
@@ -172,6 +176,8 @@ class Metrics:
         self.events_posted: Counter = self.counter(
             "dglop_events_total", "Events by what became of them", "outcome"
         )
+        for outcome in EVENT_OUTCOMES:
+            self.events_posted.labels(outcome)
         self.loop_lag: Gauge = self.gauge(
             "dglop_event_loop_lag_seconds", "How late the event loop's timer was last"
         )

@@ -16,12 +16,24 @@ if TYPE_CHECKING:
         stored,
     )
     from dglop.testing.clock import ManualClock
-    from dglop.testing.cluster import TestCluster
+    from dglop.testing.cluster import FakeCluster, TestCluster
     from dglop.testing.envcluster import EnvtestCluster
     from dglop.testing.envtest import Envtest, EnvtestAssets
     from dglop.testing.memory import Effect, MemoryCluster, MemoryServer, connect
     from dglop.testing.podstatus import pod_status
-    from dglop.testing.scripted import ScriptedServer
+    from dglop.testing.scripted import Exchange, Reply, ScriptedServer, Seen
+    from dglop.testing.scripted_replies import (
+        answer,
+        bookmark,
+        drop,
+        event,
+        expired,
+        items,
+        silence,
+        status,
+        stream,
+        text,
+    )
     from dglop.testing.simulation import Simulation
 
 __all__ = (
@@ -29,20 +41,34 @@ __all__ = (
     "Envtest",
     "EnvtestAssets",
     "EnvtestCluster",
+    "Exchange",
+    "FakeCluster",
     "ManualClock",
     "MemoryCluster",
     "MemoryServer",
+    "Reply",
     "ScriptedServer",
+    "Seen",
     "Simulation",
     "TestCluster",
+    "answer",
+    "bookmark",
     "connect",
     "container_status",
+    "drop",
+    "event",
+    "expired",
+    "items",
     "make_pod",
     "make_pod_wire",
     "make_service",
     "pod_status",
     "pod_template",
+    "silence",
+    "status",
     "stored",
+    "stream",
+    "text",
 )
 
 _HOMES = {
@@ -55,12 +81,24 @@ _HOMES = {
         "stored",
     ),
     "dglop.testing.clock": ("ManualClock",),
-    "dglop.testing.cluster": ("TestCluster",),
+    "dglop.testing.cluster": ("FakeCluster", "TestCluster"),
     "dglop.testing.envcluster": ("EnvtestCluster",),
     "dglop.testing.envtest": ("Envtest", "EnvtestAssets"),
     "dglop.testing.memory": ("Effect", "MemoryCluster", "MemoryServer", "connect"),
     "dglop.testing.podstatus": ("pod_status",),
-    "dglop.testing.scripted": ("ScriptedServer",),
+    "dglop.testing.scripted": ("Exchange", "Reply", "ScriptedServer", "Seen"),
+    "dglop.testing.scripted_replies": (
+        "answer",
+        "bookmark",
+        "drop",
+        "event",
+        "expired",
+        "items",
+        "silence",
+        "status",
+        "stream",
+        "text",
+    ),
     "dglop.testing.simulation": ("Simulation",),
 }
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dglop.runtime.client.view import Send
     from dglop.testing.clock import MovableClock
 
-__all__ = ("TestCluster",)
+__all__ = ("FakeCluster", "TestCluster")
 
 T = TypeVar("T")
 
@@ -271,3 +271,7 @@ class TestCluster(ABC):
 
     def _all_marks(self) -> tuple[Any, ...]:
         return (*self._marks(), self.clock.count, self._threads.started)
+
+
+FakeCluster = TestCluster
+"""The same by a name that no test runner takes for a class of tests."""

@@ -7,7 +7,7 @@ from collections import deque
 from typing import Any
 
 import msgspec
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dglop.common import ReplicaSpec, RestartPolicy, RunPolicy
@@ -23,7 +23,7 @@ from dglop.testing.toyjob import ToyJob, ToyJobKind, ToyJobSpec
 
 LIMIT = 2
 WORKERS = ("uid-g", "worker")
-MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=150)
 
 act = st.one_of(
     st.tuples(st.just("step")),

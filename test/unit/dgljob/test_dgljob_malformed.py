@@ -61,7 +61,7 @@ def replaced(path: tuple[Any, ...], value: Any) -> dict[str, Any]:
     return template
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.sampled_from(paths(WHOLE)), ODD, st.sampled_from(["Worker", "Partitioner", "Launcher"]))
 def test_a_template_with_anything_anywhere_ends_in_a_pod_or_a_sentence(path, value, role):
     specs = {"Worker": {"replicas": 1, "template": copy.deepcopy(WHOLE)}}

@@ -52,7 +52,7 @@ def _job(kind: str) -> tuple[Any, Any, list[ReplicaSpec]]:
 
 
 @pytest.mark.parametrize("kind", ["PyTorchJob", "MPIJob", "TorchJob", "XGBoostJob"])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.sampled_from(paths(_whole())), ODD, st.booleans())
 def test_a_template_with_anything_anywhere_ends_in_pods_or_a_sentence(
     kind: str, path: tuple[Any, ...], value: Any, is_first: bool

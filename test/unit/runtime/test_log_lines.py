@@ -8,13 +8,18 @@ import io
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+import structlog
 from kubernetes.aio.client import V1ConfigMap
 
 import dglop.runtime
 from dglop import Context, Manager, Request, Settings
 from dglop.runtime.log import make_log
+from test.unit.runtime.controller_world import PATH, Greeting, greeting, settled
+
+PLAIN: list[Any] = [structlog.contextvars.merge_contextvars, structlog.processors.JSONRenderer()]
 
 
 def test_a_line_is_json_with_message_level_time_and_what_was_bound():
@@ -69,6 +74,29 @@ async def test_the_lines_of_one_reconcile_share_an_id_and_the_next_reconcile_has
     assert first == same
     assert second == same_again
     assert first != second
+
+
+@pytest.mark.scripted
+async def test_the_lines_of_a_reconcile_have_controller_runtimes_fields(api):
+    out = io.StringIO()
+
+    async def reconcile(obj: Greeting, ctx: Context) -> None:
+        ctx.log.info("Said good day")
+        structlog.wrap_logger(structlog.WriteLogger(out), processors=PLAIN).info("From elsewhere")
+        obj.status.mood = "fine"
+
+    await api.put(f"{PATH}/hello", greeting())
+    log = make_log(format_="json", stream=out)
+    manager = Manager(Settings(metrics_bind="0", health_bind="0"), config=api.config, log=log)
+    manager.controller(Greeting, reconcile)
+    async with manager:
+        await settled(api, manager, lambda: "status" in api.objects[f"{PATH}/hello"])
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    said = next(line for line in lines if line.get("msg") == "Said good day")
+    names = {"controller": "greeting", "namespace": "default", "name": "hello"}
+    assert {**said, **names, "controllerGroup": "example.dev", "controllerKind": "Greeting"} == said
+    elsewhere = next(line for line in lines if line.get("event") == "From elsewhere")
+    assert {**elsewhere, **names, "reconcileID": said["reconcileID"]} == elsewhere
 
 
 @pytest.mark.scripted

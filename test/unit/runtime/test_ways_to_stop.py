@@ -10,7 +10,10 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from dglop import Settings
+from dglop.errors import StopTimeoutError
 
 if TYPE_CHECKING:
     from dglop.testing.memory import MemoryCluster
@@ -75,6 +78,43 @@ async def test_without_graceful_time_work_is_cancelled(memory_cluster: MemoryClu
     await manager.start()
     await slow.started.wait()
     await manager.stop()
+    assert slow.end == "cancelled"
+
+
+async def test_what_outlives_the_graceful_time_is_cancelled_and_an_error_that_names_it(
+    memory_cluster: MemoryCluster,
+) -> None:
+    slow, manager, stop = Slow(), memory_cluster.manager(settings(0.01)), asyncio.Event()
+    manager.add(slow)
+    running = asyncio.create_task(manager.run(stop))
+    await slow.started.wait()
+    stop.set()
+    with pytest.raises(
+        StopTimeoutError, match=r"cancelled after 0.01 s: Slow; .*--graceful-shutdown-seconds"
+    ):
+        await running
+    assert slow.end == "cancelled"
+    assert not manager.is_running
+
+
+async def test_who_uses_a_manager_hears_of_it_too_but_of_an_earlier_error_first(
+    memory_cluster: MemoryCluster,
+) -> None:
+    async def fail(stop: asyncio.Event) -> None:
+        await slow.started.wait()
+        raise OSError("the disk is full")
+
+    slow, manager = Slow(), memory_cluster.manager(settings(0.01))
+    manager.add(slow)
+    await manager.__aenter__()
+    await slow.started.wait()
+    with pytest.raises(StopTimeoutError, match="Slow"):
+        await manager.__aexit__(None, None, None)
+    slow, manager = Slow(), memory_cluster.manager(settings(0.01))
+    manager.add(slow)
+    manager.add(fail)
+    with pytest.raises(OSError, match="the disk is full"):
+        await manager.run()
     assert slow.end == "cancelled"
 
 

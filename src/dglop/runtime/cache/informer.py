@@ -88,7 +88,7 @@ class Informer:
         self._sinks = [_ScopeSink(self, scope) for scope in self.scopes]
         self._runners = [make_runner(sink.scope, sink) for sink in self._sinks]
         if metrics is not None:
-            metrics.synced(self.health.kind, value=False)
+            metrics.kept(self.health.kind)
 
     @property
     def resource(self) -> Resource:

@@ -11,6 +11,10 @@ __all__ = ("CacheMetrics",)
 class CacheMetrics(Protocol):
     """Is told what informers do; `kind` is `plural.group`."""
 
+    def kept(self, kind: str) -> None:
+        """A kind is cached from now on: its series exist from here, so that rates do."""
+        ...
+
     def synced(self, kind: str, value: bool) -> None: ...
 
     def items(self, kind: str, count: int) -> None: ...

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import ssl
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,12 @@ from dglop.errors import ConfigError
 from dglop.runtime.client.sockets import keepalive_socket
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import SimpleNamespace
+
     from dglop.runtime.client.endpoint import Endpoint, Loaded
+
+    Resolved = Callable[[str, float], None]
 
 __all__ = ("Link", "stamp_of")
 
@@ -28,11 +34,13 @@ class Link:
     """The pools for requests and for watches, and how many requests are under way on them.
 
     A watch holds its connection for minutes, so watches have a pool of their own, without a limit.
-    A retired link closes when its last request is done.
+    A retired link closes when its last request is done. `resolved` is told of each host name that was asked
+    for, and of the seconds that took.
     """
 
-    def __init__(self, loaded: Loaded) -> None:
+    def __init__(self, loaded: Loaded, *, resolved: Resolved | None = None) -> None:
         self.loaded = loaded
+        self._resolved = resolved
         self.stamp: tuple[tuple[int, int, int], ...] = stamp_of(loaded)
         self.netloc: str = urlsplit(loaded.host).netloc
         self._users = 0
@@ -50,7 +58,7 @@ class Link:
     def session(self, *, watch: bool) -> aiohttp.ClientSession:
         session = self._sessions.get(watch)
         if session is None:  # made late: it belongs to the loop that uses it
-            session = self._sessions[watch] = _session(self._tls, 0 if watch else _REQUESTS)
+            session = self._sessions[watch] = _session(self._tls, 0 if watch else _REQUESTS, self._resolved)
         return session
 
     def enter(self) -> None:
@@ -107,7 +115,7 @@ def _tls(loaded: Loaded) -> ssl.SSLContext | None:
     return context
 
 
-def _session(tls: ssl.SSLContext | None, limit: int) -> aiohttp.ClientSession:
+def _session(tls: ssl.SSLContext | None, limit: int, resolved: Resolved | None) -> aiohttp.ClientSession:
     connector = aiohttp.TCPConnector(
         limit=limit,
         ssl=tls or True,
@@ -121,7 +129,24 @@ def _session(tls: ssl.SSLContext | None, limit: int) -> aiohttp.ClientSession:
         # It would read ~/.netrc and the environment's proxies in a thread for every request.
         trust_env=False,
         read_bufsize=_BUFFER,
+        trace_configs=[] if resolved is None else [_timed_names(resolved)],
     )
+
+
+def _timed_names(resolved: Resolved) -> aiohttp.TraceConfig:
+    """Tells how long each host name took to become an address; what is known, or is one, is not asked for."""
+    loop = asyncio.get_running_loop()
+
+    async def begin(_: object, trace: SimpleNamespace, __: object) -> None:
+        trace.began = loop.time()
+
+    async def end(_: object, trace: SimpleNamespace, params: aiohttp.TraceDnsResolveHostEndParams) -> None:
+        resolved(params.host, loop.time() - trace.began)
+
+    config = aiohttp.TraceConfig()
+    config.on_dns_resolvehost_start.append(begin)
+    config.on_dns_resolvehost_end.append(end)
+    return config
 
 
 def _arguments(endpoint: Endpoint) -> dict[str, Any]:

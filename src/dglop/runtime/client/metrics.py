@@ -20,8 +20,15 @@ class ClientMetrics(Protocol):
         seconds: float,
         verb: str | None = None,
         sent: int = 0,
-        received: int = 0,
     ) -> None: ...
+
+    def received(self, *, verb: str, host: str, size: int) -> None:
+        """So many bytes came as the body of an answer; told when it is left, of a watch at its end."""
+        ...
+
+    def resolved(self, *, host: str, seconds: float) -> None:
+        """The host's name was asked for, not found in memory, and so long it took."""
+        ...
 
     def retry(self, *, code: int | str, verb: str, host: str) -> None: ...
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -13,16 +13,18 @@ from urllib.parse import quote, urlencode
 import aiohttp
 from yarl import URL
 
-from dglop.errors import ApiConnectionError, ApiError, ApiTimeoutError, ConfigError
+from dglop.errors import ConfigError
 from dglop.runtime.client.answers import error_of_answer
+from dglop.runtime.client.failures import mapped
 from dglop.runtime.client.lines import LineSplitter
 from dglop.runtime.client.link import Link, stamp_of
 from dglop.runtime.client.sources import load
 from dglop.runtime.client.warnings import WarningLog, warnings_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 
+    from dglop.errors import ApiError
     from dglop.runtime.client.config import ClientConfig
     from dglop.runtime.client.metrics import ClientMetrics
     from dglop.runtime.clock import Clock
@@ -86,8 +88,14 @@ class Transport:
 
     async def open(self) -> None:
         """Reads the configuration; nothing is sent yet. Raises ConfigError."""
-        self._link = Link(await load(self._config, monotonic=self._clock.monotonic))
+        self._link = await self._make_link()
         self._checked_at = self._clock.monotonic()
+
+    async def _make_link(self) -> Link:
+        return Link(
+            await load(self._config, monotonic=self._clock.monotonic),
+            resolved=None if self._metrics is None else self._resolved,
+        )
 
     async def close(self) -> None:
         link, self._link = self._link, None
@@ -146,7 +154,7 @@ class Transport:
         link.enter()
         authorization = link.loaded.authorization()
         try:
-            with _mapped(call):
+            with mapped(call, connect_seconds=_CONNECT_SECONDS):
                 answer = await self._send(link, call, limits, authorization, watch=watch)
                 try:
                     for text in warnings_of(answer.headers.getall("Warning", ())):
@@ -158,6 +166,7 @@ class Transport:
                         return
                     error = error_of_answer(answer.status, await _start_of(answer), answer.headers)
                 finally:
+                    self._received(link, call, answer)
                     _leave(answer)
             if answer.status != _UNAUTHORIZED:
                 raise error
@@ -179,7 +188,7 @@ class Transport:
             headers["Authorization"] = authorization
         if call.body is not None:
             headers["Content-Type"] = call.content_type
-        started, code, received = self._clock.monotonic(), "<error>", 0
+        started, code = self._clock.monotonic(), "<error>"
         try:
             answer = await link.session(watch=watch).request(
                 call.method,
@@ -190,7 +199,7 @@ class Transport:
                 allow_redirects=False,
                 **link.arguments,
             )
-            code, received = str(answer.status), answer.content_length or 0
+            code = str(answer.status)
             return answer
         finally:
             if self._metrics is not None:
@@ -201,8 +210,17 @@ class Transport:
                     seconds=self._clock.monotonic() - started,
                     verb=call.verb or call.method,
                     sent=len(call.body or b""),
-                    received=received,
                 )
+
+    def _received(self, link: Link, call: Call, answer: aiohttp.ClientResponse) -> None:
+        if self._metrics is not None:
+            # What came, and not what the head announced: most answers come in chunks and announce nothing.
+            size = answer.content.total_bytes
+            self._metrics.received(verb=call.verb or call.method, host=link.netloc, size=size)
+
+    def _resolved(self, host: str, seconds: float) -> None:
+        if self._metrics is not None:
+            self._metrics.resolved(host=host, seconds=seconds)
 
     async def _fresh(self) -> Link:
         """The link to use now: a new one if credentials ran out or a certificate file changed."""
@@ -231,7 +249,7 @@ class Transport:
             if self.link is not old:
                 return self.link  # another request did it meanwhile
             try:
-                new = Link(await load(self._config, monotonic=self._clock.monotonic))
+                new = await self._make_link()
             except ConfigError as problem:
                 # Files are often half written while they are rotated: what worked so far goes on.
                 self._log.warning("Kept the old API server credentials", problem=str(problem))
@@ -275,24 +293,3 @@ def _url(host: str, call: Call) -> URL:
     if call.query:
         url += "?" + urlencode(call.query, quote_via=quote)
     return URL(url, encoded=True)
-
-
-@contextmanager
-def _mapped(call: Call) -> Iterator[None]:
-    """Turns the transport's errors into ours; `sent` is False only if nothing can have arrived."""
-    try:
-        yield
-    except aiohttp.ClientConnectorCertificateError as problem:
-        raise ApiConnectionError(
-            f"{call}: the server's certificate was refused: {problem}; "
-            "if the CA is right but old in form, set tls_strict=False",
-            sent=False,
-        ) from problem
-    except aiohttp.ClientConnectorError as problem:
-        raise ApiConnectionError(f"{call}: {problem}", sent=False) from problem
-    except aiohttp.ConnectionTimeoutError as problem:
-        raise ApiTimeoutError(f"{call}: no connection within {_CONNECT_SECONDS:g} s", sent=False) from problem
-    except TimeoutError as problem:
-        raise ApiTimeoutError(f"{call}: no answer in time: {problem or 'deadline exceeded'}") from problem
-    except (aiohttp.ClientError, OSError) as problem:
-        raise ApiConnectionError(f"{call}: {type(problem).__name__}: {problem}", sent=True) from problem

@@ -168,6 +168,7 @@ class _Response:
         self.headers = CIMultiDict(answer.headers)
         self.content_length = None if answer.watch else len(answer.body)
         self._body = answer.body
+        self.total_bytes = 0
         self._watch = answer.watch
         self._idle = timeout.sock_read
 
@@ -178,13 +179,16 @@ class _Response:
     async def read(self, size: int = -1) -> bytes:
         taken = self._body if size < 0 else self._body[:size]
         self._body = self._body[len(taken) :]
+        self.total_bytes += len(taken)
         return taken
 
     async def readany(self) -> bytes:
         """The next lines of a watch, b"" at its end."""
         if self._watch is None:
             return await self.read()
-        return await self._watch.read(self._idle)
+        lines = await self._watch.read(self._idle)
+        self.total_bytes += len(lines)
+        return lines
 
     def close(self) -> None:
         if self._watch is not None:

@@ -168,11 +168,12 @@ async def test_bug_04_a_reflector_that_ends_by_a_defect_ends_the_manager(api: An
 
     manager = make_manager(api)
     manager.controller(Greeting, reconcile, indexes={Greeting: {"broken": broken}})
-    running = asyncio.create_task(manager.run())
-    await api.server.until(1, watches)
+    await manager.start()  # from here on nobody waits for the cache any more
     await api.put("/apis/example.dev/v1/namespaces/default/greetings/hello", greeting())
     with pytest.raises(ExceptionGroup) as caught:
-        await running
+        async with asyncio.timeout(10):
+            await manager.wait()
+    await manager.stop()
     assert caught.group_contains(UserCodeError, match="into the index 'broken': .* raised ZeroDivisionError")
 
 

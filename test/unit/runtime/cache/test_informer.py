@@ -13,10 +13,12 @@ import pytest
 from dglop.errors import CacheNotSyncedError
 from dglop.runtime.cache import Cache, CacheOptions, KindOptions, Limits
 from dglop.runtime.log import make_log
+from dglop.runtime.metrics import Metrics
 from dglop.testing.clock import ManualClock
 from dglop.testing.scripted_replies import (
     drop,
     event,
+    expired,
     items,
     status,
     stream,
@@ -48,6 +50,77 @@ async def test_trouble_with_one_kind_leaves_the_others_alone_and_shows(
     await cache.wait_synced(10)
     assert nodes.health.last_error == ""
     assert "GET /api/v1/pods" in pods.health.last_error
+
+
+async def test_what_an_informer_does_is_shown_by_health_and_metrics(
+    server: ScriptedServer, make_cache: Any
+) -> None:
+    go_on = asyncio.Event()
+
+    async def then_more(exchange: Exchange) -> None:
+        await go_on.wait()
+        lines = [event("ADDED", pod("b", 6)), event("MODIFIED", pod("b", 7)), event("DELETED", pod("a", 8))]
+        await stream(*lines)(exchange)
+
+    server.lists(
+        status(403, "Forbidden", "no"), drop, drop, items([pod("a", 5)], "5"), items([pod("a", 5)], "5")
+    )
+    server.watches(stream(expired(), then="end"), then_more)
+    metrics = Metrics()
+
+    def shown(name: str, **labels: str) -> float | None:
+        return metrics.registry.get_sample_value(f"dglop_informer_{name}", {"kind": "pods", **labels})
+
+    cache = make_cache(streams=False, metrics=metrics.cache)
+    informer, hearer = cache.informer(POD), Hearer()
+    informer.add_handler(hearer)
+    assert (shown("synced"), shown("items"), informer.health.synced) == (0, 0, False)
+    assert shown("failures_total", reason="Forbidden") == shown("relists_total", reason="Expired") == 0
+    await cache.start()
+    await cache.wait_synced(10)
+    assert (shown("synced"), shown("items"), informer.health.synced) == (1, 1, True)
+    await server.until(2, watches)
+    assert shown("failures_total", reason="Forbidden") == 1
+    assert shown("failures_total", reason="ConnectionError") == 1
+    assert shown("failures_total", reason="Expired") == shown("relists_total", reason="Expired") == 1
+    assert informer.health.relists == 3
+    go_on.set()
+    await hearer.until("-a@8")
+    assert [shown("events_total", event=each) for each in ("ADDED", "MODIFIED", "DELETED")] == [1, 1, 1]
+    assert (shown("items"), informer.health.consecutive_failures) == (1, 0)
+    assert (shown("last_event_timestamp_seconds") or 0) > 0
+    await cache.stop()
+    await cache.remove(POD)
+    assert (shown("synced"), informer.health.synced) == (0, False)
+
+
+async def test_a_handler_that_raises_hurts_no_other_and_is_told_of(
+    server: ScriptedServer, make_cache: Any
+) -> None:
+    class Clumsy:
+        def on_add(self, *_: object) -> None:
+            raise RuntimeError("on an addition")
+
+        def on_update(self, *_: object) -> None:
+            raise ZeroDivisionError("on a change")
+
+        def on_delete(self, *_: object) -> None:
+            raise KeyError("on a deletion")
+
+    lines = [event("ADDED", pod("b", 6)), event("MODIFIED", pod("b", 7)), event("DELETED", pod("b", 8))]
+    server.lists(items([pod("a", 5)], "5"))
+    server.watches(stream(*lines, event("ADDED", pod("c", 9))))
+    out = io.StringIO()
+    cache = make_cache(streams=False, log=make_log(format_="json", stream=out))
+    cache.informer(POD).add_handler(Clumsy())
+    _, hearer = await started(cache)
+    await hearer.until("+c@9")
+    assert hearer.heard == ["+a@5!", "+b@6", "~b@6>7", "-b@8", "+c@9"]
+    told = [json.loads(line) for line in out.getvalue().splitlines() if "Event handler raised" in line]
+    assert [line["error"].partition(":")[0] for line in told] == [
+        *("RuntimeError", "RuntimeError", "ZeroDivisionError", "KeyError", "RuntimeError")
+    ]
+    assert {line["handler"].rpartition(".")[2] for line in told} == {"Clumsy"}
 
 
 async def test_initial_events_that_do_not_end_lead_to_a_list_within_a_bound(

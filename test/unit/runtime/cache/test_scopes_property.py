@@ -7,7 +7,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dglop.runtime.cache import ALL_NAMESPACES, CacheOptions, Informer
@@ -106,7 +106,6 @@ async def _run(steps: list[tuple[str, str, list[tuple[str, str]]]]) -> None:
                 assert informer.has_shown(str(number), namespace)
 
 
-@settings(deadline=None)
 @given(STEPS)
 def test_store_handlers_and_index_equal_the_union_of_the_scopes(
     steps: list[tuple[str, str, list[tuple[str, str]]]],
