@@ -54,7 +54,10 @@ _EXTRA_SAFE = "!#$&'*+-.^_`|~"  # with letters and digits what a header's name m
 
 
 def read_content(file: str) -> dict[str, Any]:
-    """What a kubeconfig says, of the shape that it must have. Raises TypeError, ValueError, OSError, YAMLError."""
+    """What a kubeconfig says, of the shape that it must have.
+
+    Raises TypeError, ValueError, OSError, YAMLError.
+    """
     content = yaml.safe_load(Path(file).expanduser().read_text(encoding="utf-8"))
     if not isinstance(content, dict):
         what = "empty" if content is None else f"{_article(content)}, not a map"
