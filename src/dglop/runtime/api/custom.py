@@ -75,7 +75,7 @@ class Spec(BaseModel, metaclass=SpecClass):
         return found
 
     def to_wire(self) -> dict[str, Any]:
-        """The object in camelCase, without nulls. Raises SchemaError for what JSON or Kubernetes cannot say."""
+        """The object in camelCase, without nulls. Raises SchemaError for what JSON cannot say."""
         return wire_of_model(self, type(self).__name__)
 
 

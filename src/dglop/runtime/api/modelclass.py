@@ -20,7 +20,7 @@ _VALUES = 1  # of Python 3.14's annotation formats the one with real objects
 
 
 class ModelClass(ModelMetaclass):
-    """Makes model classes as pydantic does. Raises SchemaError for a field without a schema or a name of its own."""
+    """Makes model classes as pydantic does. SchemaError: a field has no schema or no name of its own."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
         try:

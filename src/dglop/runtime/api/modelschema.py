@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
-from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from dglop.errors import SchemaError
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pydantic import BaseModel
+    from pydantic.fields import FieldInfo
 
 __all__ = ("INVALID", "ModelSchema", "check_names")
 
@@ -54,10 +54,10 @@ class ModelSchema(GenerateJsonSchema):
             return {INVALID: "bytes must be in a class that is a Spec, which reads and writes them as base64"}
         return {"type": "string", "format": "byte", MEANT: True}
 
-    def decimal_schema(self, schema: Any) -> JsonSchemaValue:
+    def decimal_schema(self, schema: Any) -> JsonSchemaValue:  # noqa: ARG002 - pydantic's name
         return {INVALID: "a Decimal is read as a number and written as text; use Quantity, float or str"}
 
-    def json_schema(self, schema: Any) -> JsonSchemaValue:
+    def json_schema(self, schema: Any) -> JsonSchemaValue:  # noqa: ARG002 - pydantic's name
         return {INVALID: "pydantic's Json is read as text and written as what it holds; use a Spec, or Raw"}
 
     def enum_schema(self, schema: Any) -> JsonSchemaValue:
@@ -83,8 +83,8 @@ def _problems(model: type[BaseModel]) -> Iterator[str]:
     check_names(model)
     for name in model.model_computed_fields:
         yield (
-            f"{model.__name__}.{name}: a computed_field would be written but is no field of the kind; make it "
-            "a property, or a field of the status"
+            f"{model.__name__}.{name}: a computed_field would be written but is no field of the kind; make "
+            "it a property, or a field of the status"
         )
     for name, field in model.model_fields.items():
         why = _alias_problem(name, field) or _default_problem(field)

@@ -111,7 +111,7 @@ class _Converter:
     def _element(self, schema: Schema, path: tuple[str, ...], seen: frozenset[str]) -> Schema:
         """The schema of what is in a list or a map: a None is written there, so the server has to keep it."""
         found = self.convert(schema, path, seen)
-        if self._has_null(schema) and _PRESERVE not in found:
+        if self._has_null(schema) and ("type" in found or _INT_OR_STRING in found):
             found["nullable"] = True
         return found
 
