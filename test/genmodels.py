@@ -63,12 +63,13 @@ _Typed = tuple[Any, st.SearchStrategy[Any]]
 
 
 def _lists(inner: _Typed) -> _Typed:
-    return list[inner[0]], st.lists(inner[1], max_size=2)  # type: ignore[name-defined]
+    made: Any = list
+    return made[inner[0]], st.lists(inner[1], max_size=2)
 
 
 def _maps(inner: _Typed) -> _Typed:
-    values = st.dictionaries(st.sampled_from(["a", "b.c/d", ""]), inner[1], max_size=2)
-    return dict[str, inner[0]], values  # type: ignore[name-defined]
+    made: Any = dict
+    return made[str, inner[0]], st.dictionaries(st.sampled_from(["a", "b.c/d", ""]), inner[1], max_size=2)
 
 
 def _with_none(inner: _Typed) -> _Typed:
@@ -76,12 +77,8 @@ def _with_none(inner: _Typed) -> _Typed:
 
 
 def _nested(inner: st.SearchStrategy[_Typed]) -> st.SearchStrategy[_Typed]:
-    return st.one_of(
-        inner.map(_lists),
-        inner.map(_maps),
-        inner.map(_with_none).map(_lists),
-        inner.map(_with_none).map(_maps),
-    )
+    optional = inner.map(_with_none)
+    return st.one_of(inner.map(_lists), inner.map(_maps), optional.map(_lists), optional.map(_maps))
 
 
 _TYPES = st.recursive(st.sampled_from(_LEAVES), _nested, max_leaves=3)

@@ -110,8 +110,9 @@ def _default_problem(field: FieldInfo) -> str:
     why = default_problem(field.default)
     if not why:
         try:
-            parts = (field.annotation, *field.metadata, None)
-            TypeAdapter(Annotated[parts]).validate_python(field.default)
+            parts: Any = (field.annotation, *field.metadata, None)
+            whole: Any = Annotated[parts]
+            TypeAdapter(whole).validate_python(field.default)
         except ValidationError as problem:
             why = problem.errors(include_url=False)[0]["msg"]
         except PydanticUserError:

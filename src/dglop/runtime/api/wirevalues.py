@@ -93,7 +93,7 @@ def _number(schema: dict[str, Any]) -> Any:
 def _bytes(schema: dict[str, Any]) -> Any:
     return core_schema.no_info_before_validator_function(
         _from_base64,
-        schema,  # type: ignore[arg-type]
+        schema,
         serialization=core_schema.plain_serializer_function_ser_schema(
             _to_base64, return_schema=core_schema.str_schema(), when_used="json-unless-none"
         ),
@@ -104,7 +104,7 @@ def _checking(check: Callable[[Any, Any], Any], schema: dict[str, Any]) -> Any:
     return core_schema.wrap_serializer_function_ser_schema(
         check,
         schema=schema,
-        when_used="json-unless-none",  # type: ignore[arg-type]
+        when_used="json-unless-none",
     )
 
 

@@ -42,8 +42,8 @@ def test_two_fields_of_one_name_on_the_wire_are_refused_at_the_class() -> None:
 @pytest.mark.parametrize(
     ("annotation", "default", "why"),
     [
-        (SecretStr, ..., "is written as asterisks"),
-        (Json[Any], ..., "pydantic's Json"),
+        (SecretStr, ..., "a secret .*written as asterisks"),
+        (Json, ..., "pydantic's Json"),
         (Decimal, ..., "a Decimal is read as a number and written as text; use Quantity"),
         (Bits, ..., "a Flag has values beside"),
         (None, ..., "None"),
