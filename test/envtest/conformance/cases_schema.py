@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from test.envtest.conformance.objects import WIDGET_CRD, page, pod, widget
+from test.envtest.conformance.objects import WIDGET_CRD, event, page, pod, relic_crd, widget
 
 if TYPE_CHECKING:
     from test.envtest.conformance.api import Api
@@ -81,6 +81,45 @@ async def required_fields_are_asked_for(api: Api) -> None:
     body = widget()
     del body["spec"]
     await api.post("widgets", body)
+
+
+async def integers_are_of_64_bits(api: Api) -> None:
+    await api.post("widgets", widget(counts={"a": 2**63}))
+    await api.post("widgets", widget(counts={"a": -(2**70)}))
+    await api.post("widgets", widget(port=2**63))
+    await api.post("widgets", widget(counts={"a": 2**63 - 1, "b": -(2**63)}))
+
+
+async def patterns_are_those_of_go(api: Api) -> None:
+    for spec in ({"letter": "1"}, {"digits": "\u0663"}, {"digits": "1\n"}):
+        await api.post("widgets", widget(**spec))
+    await api.post("widgets", widget(letter="\u00e4", digits="12"))
+
+
+async def nulls_in_maps_and_lists_stay_where_they_are_allowed(api: Api) -> None:
+    await api.post("widgets", widget(counts={"a": None, "b": 1}, holes={"a": None}, row=[None, 1]))
+    await api.post("widgets", widget("other", plain=[None]))
+
+
+async def a_type_that_json_has_and_crds_have_not_is_refused(api: Api) -> None:
+    await api.post("customresourcedefinitions", relic_crd({"type": "null"}, "Nothing"), brief=True)
+
+
+async def events_are_checked(api: Api) -> None:
+    changes: tuple[dict[str, Any], ...] = (
+        {"type": "Loud"},
+        {"action": "\u00e9" * 300},
+        {"action": ""},
+        {"reason": ""},
+        {"reason": "r" * 129},
+        {"note": "n" * 1025},
+        {"reportingController": "a b"},
+        {"reportingInstance": ""},
+    )
+    about = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "namespace": api._namespace}
+    for change in changes:
+        await api.post("events", event(regarding=about, **change), brief=True)
+    await api.post("events", event(regarding=about))
 
 
 async def what_is_right_passes(api: Api) -> None:
@@ -170,6 +209,11 @@ CASES = (
     values_are_checked,
     all_problems_are_told_at_once,
     required_fields_are_asked_for,
+    integers_are_of_64_bits,
+    patterns_are_those_of_go,
+    nulls_in_maps_and_lists_stay_where_they_are_allowed,
+    a_type_that_json_has_and_crds_have_not_is_refused,
+    events_are_checked,
     what_is_right_passes,
     a_change_is_checked_like_a_creation,
     unknown_fields_are_refused_where_that_is_asked,

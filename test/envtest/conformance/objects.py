@@ -46,6 +46,21 @@ def gadget(name: str, **fields: Any) -> dict[str, Any]:
     return {"apiVersion": f"{GROUP}/v1", "kind": "Gadget", "metadata": {"name": name}, **fields}
 
 
+def event(**fields: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "events.k8s.io/v1",
+        "kind": "Event",
+        "metadata": {"name": "e"},
+        "eventTime": "2026-01-01T00:00:00.000000Z",
+        "type": "Normal",
+        "reason": "Made",
+        "action": "Make",
+        "reportingController": "example.dev/c",
+        "reportingInstance": "c-1",
+        **fields,
+    }
+
+
 def _object(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties}
 
@@ -77,6 +92,10 @@ _SPEC = {
         nested={**_object(must=V1, may={"type": "string", "default": "x"}), "required": ["must"]},
         when={"type": "string", "format": "date-time"},
         step={"type": "integer", "multipleOf": 5},
+        letter={"type": "string", "pattern": r"^\p{L}$"},
+        digits={"type": "string", "pattern": r"^\d+$"},
+        holes={"type": "object", "additionalProperties": {"type": "integer", "nullable": True}},
+        row={"type": "array", "items": {"type": "integer", "nullable": True}},
         key={"type": "string", "format": "uuid"},
         block={"type": "string", "format": "cidr"},
         inner={

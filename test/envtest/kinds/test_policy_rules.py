@@ -12,16 +12,17 @@ from dglop.runtime.clock import SystemClock
 from dglop.runtime.crdinstall import install_crds
 from dglop.testing.builders import pod_template
 from dglop.testing.toyjob import ToyJob
-from examples.jaxjob import JAXJob
+from examples.xgboostjob import XGBoostJob
 from test.envtest.policy_cases import CHANGES, try_change
 
 if TYPE_CHECKING:
     from dglop.runtime.client import Client
 
 ROLE = {"replicas": 1, "template": pod_template()}
+MASTER = {"replicas": 1, "template": pod_template("xgboost")}
 KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "TestJob": (ToyJob, {"replicaSpecs": {"worker": ROLE}}),
-    "JAXJob": (JAXJob, {"jaxReplicaSpecs": {"Worker": ROLE}}),
+    "XGBoostJob": (XGBoostJob, {"xgbReplicaSpecs": {"Master": MASTER}}),
     "DGLJob": (DGLJob, {"dglReplicaSpecs": {"Worker": ROLE}}),
 }
 

@@ -34,7 +34,12 @@ class Condition(BaseModel):
     """One aspect of an object's state."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, use_attribute_docstrings=True, extra="allow"
+        alias_generator=to_camel,
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+        extra="allow",
+        # What others put there is kept, but the schemas of kinds name what is written here and no more.
+        json_schema_extra={"additionalProperties": False},
     )
 
     type: str = Field(max_length=316)

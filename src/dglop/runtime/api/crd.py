@@ -30,6 +30,9 @@ def crd_manifest(*versions: AnyResource, conversion: Conversion | None = None) -
     """
     if not versions:
         raise SchemaError("a CRD needs at least one CustomResource class")
+    for each in versions:
+        if not hasattr(each, "resource"):
+            raise SchemaError(f"{each.__name__} is no kind: give its class a group and a version")
     first = _stored(versions)
     resource = first.resource
     for each in versions:

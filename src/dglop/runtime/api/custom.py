@@ -27,12 +27,13 @@ from dglop.runtime.api.condition import (
     set_condition,
 )
 from dglop.runtime.api.definition import Column, Definition, Scale, Scope
-from dglop.runtime.api.durations import with_durations
+from dglop.runtime.api.keywords import check_keywords, checked_rules
 from dglop.runtime.api.markers import CEL, ListMap
 from dglop.runtime.api.meta import ObjectMeta
 from dglop.runtime.api.modelclass import ModelClass, SpecClass
 from dglop.runtime.api.problems import schema_error
 from dglop.runtime.api.resource import Resource
+from dglop.runtime.api.wirevalues import wire_of_model, with_wire_values
 
 if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue
@@ -59,7 +60,7 @@ class Spec(BaseModel, metaclass=SpecClass):
 
     def __init_subclass__(cls, *, rules: tuple[CEL, ...] = (), **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls.__cel_rules__ = (*cls.__cel_rules__, *rules)
+        cls.__cel_rules__ = (*cls.__cel_rules__, *checked_rules(cls.__name__, rules))
 
     @model_validator(mode="before")
     @classmethod
@@ -68,7 +69,7 @@ class Spec(BaseModel, metaclass=SpecClass):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
-        found: CoreSchema = with_durations(handler(source))
+        found: CoreSchema = with_wire_values(handler(source))
         return found
 
     @classmethod
@@ -81,8 +82,8 @@ class Spec(BaseModel, metaclass=SpecClass):
         return found
 
     def to_wire(self) -> dict[str, Any]:
-        """The object in camelCase, without nulls."""
-        return self.model_dump(by_alias=True, exclude_none=True, mode="json")
+        """The object in camelCase, without nulls. Raises SchemaError for what JSON cannot say."""
+        return wire_of_model(self, type(self).__name__)
 
 
 class Status(Spec):
@@ -129,6 +130,11 @@ class Status(Spec):
 
 
 _FROM_WIRE = "from the wire"
+_KEYWORDS: dict[str, Any] = {
+    "group": "", "version": "", "kind": "", "plural": None, "short_names": (), "categories": (),
+    "columns": None, "rules": (), "scope": "Namespaced", "singular": "", "scale": None, "selectable": (),
+    "storage": False, "served": True, "deprecation": "",
+}  # fmt: skip
 
 
 def _without_nulls(data: Any, info: ValidationInfo) -> Any:
@@ -189,9 +195,11 @@ class CustomResource(BaseModel, Generic[SpecT, StatusT], metaclass=ModelClass):
         **kwargs: Any,
     ) -> None:
         super().__init_subclass__(**kwargs)
-        if not group or not version:
+        given = {key: value for key, value in locals().items() if key in _KEYWORDS}
+        if all(given[key] == default for key, default in _KEYWORDS.items()):
             return  # CustomResource[X, Y] itself, or a base in between
         name = kind or cls.__name__
+        check_keywords(cls.__name__, {**given, "kind": name})
         cls.resource = Resource(group, version, name, plural or name.lower() + "s", scope == "Namespaced")
         cls.definition = Definition(
             short_names=tuple(short_names),
@@ -280,13 +288,17 @@ class CustomResource(BaseModel, Generic[SpecT, StatusT], metaclass=ModelClass):
             raise schema_error(cls.resource.kind, wire, problem) from problem
 
     def to_wire(self) -> dict[str, Any]:
-        """The object as the API server reads it: camelCase, without nulls."""
+        """The object as the API server reads it: camelCase, without nulls.
+
+        Raises SchemaError for what JSON or Kubernetes cannot say, such as an infinite number.
+        """
         if not hasattr(type(self), "resource"):
             raise SchemaError(f"{type(self).__name__} names no group and version, so it has no wire form")
         wire: dict[str, Any] = {"apiVersion": self.api_version, "kind": self.kind}
         wire["metadata"] = self.metadata.to_wire()
-        wire["spec"] = self.spec.model_dump(by_alias=True, exclude_none=True, mode="json")
-        status = self.status.model_dump(by_alias=True, exclude_none=True, mode="json")
+        where = f"{self.kind} {f'{self.namespace}/' if self.namespace else ''}{self.name}"
+        wire["spec"] = wire_of_model(self.spec, f"{where}: spec")
+        status = wire_of_model(self.status, f"{where}: status")
         wire["status"] = {key: value for key, value in status.items() if value not in ({}, [])}
         if not wire["status"]:
             del wire["status"]

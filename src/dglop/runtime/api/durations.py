@@ -10,7 +10,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import core_schema
 
-__all__ = ("format_duration", "is_kubernetes_duration", "parse_duration", "with_durations")
+__all__ = ("duration_schema", "format_duration", "is_kubernetes_duration", "parse_duration")
 
 _MICROSECOND: Final = {"ns": 0.001, "us": 1, "µs": 1, "μs": 1, "ms": 1e3, "s": 1e6, "m": 60e6, "h": 3600e6}
 _GO: Final = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+|[+-]?0", re.ASCII)
@@ -67,22 +67,18 @@ def format_duration(time: timedelta) -> str:
     return f"{sign}{shown}{_number(rest, 1_000_000)}s"
 
 
-def with_durations(schema: Any) -> Any:
-    """Pydantic's schema of a model with every timedelta in it read and written in Go's form."""
-    if isinstance(schema, list | tuple):
-        return type(schema)(with_durations(each) for each in schema)
-    if not isinstance(schema, dict):
+def duration_schema(schema: dict[str, Any]) -> Any:
+    """Pydantic's schema of a timedelta, read and written in Go's form; itself where it is so already."""
+    if _MARK in (schema.get("metadata") or {}):
         return schema
-    if schema.get("type") == "timedelta" and _MARK not in (schema.get("metadata") or {}):
-        inner = {**schema, "metadata": {**(schema.get("metadata") or {}), _MARK: True}}
-        return core_schema.no_info_before_validator_function(
-            _read,
-            inner,
-            serialization=core_schema.plain_serializer_function_ser_schema(
-                format_duration, return_schema=core_schema.str_schema(), when_used="json-unless-none"
-            ),
-        )
-    return {name: each if name == "metadata" else with_durations(each) for name, each in schema.items()}
+    inner = {**schema, "metadata": {**(schema.get("metadata") or {}), _MARK: True}}
+    return core_schema.no_info_before_validator_function(
+        _read,
+        inner,
+        serialization=core_schema.plain_serializer_function_ser_schema(
+            format_duration, return_schema=core_schema.str_schema(), when_used="json-unless-none"
+        ),
+    )
 
 
 def is_kubernetes_duration(schema: Any) -> bool:

@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 
 from dglop.errors import SchemaError
+from dglop.runtime.api.modelschema import check_names
 
 if TYPE_CHECKING:
     from pydantic._internal._model_construction import ModelMetaclass
@@ -19,16 +20,18 @@ _VALUES = 1  # of Python 3.14's annotation formats the one with real objects
 
 
 class ModelClass(ModelMetaclass):
-    """Makes model classes as pydantic does. Raises SchemaError where a field's type has no schema."""
+    """Makes model classes as pydantic does. SchemaError: a field has no schema or no name of its own."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
         try:
-            return super().__new__(cls, name, bases, namespace, **kwargs)
+            made: Any = super().__new__(cls, name, bases, namespace, **kwargs)
         except PydanticSchemaGenerationError as problem:
             field = _failing(_annotations(namespace))
             place = f"{name}.{field}" if field else name
             reason = str(problem).partition(". ")[0]
             raise SchemaError(f"{place}: this type has no schema: {reason}") from problem
+        check_names(made)
+        return made
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(Field,))

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-
 from dglop.errors import SchemaError
-from dglop.runtime.api.durations import format_duration, is_kubernetes_duration
 from dglop.runtime.api.markers import MEANT
+from dglop.runtime.api.modelschema import INVALID, ModelSchema
+from dglop.runtime.api.unions import one_of
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -36,7 +34,6 @@ _FORMATS = frozenset(
     }
 )  # fmt: skip
 _SET = ("x-kubernetes-list-type", "set")
-_INVALID = "x-dglop-invalid"
 _INT_OR_STRING = "x-kubernetes-int-or-string"
 _PRESERVE = "x-kubernetes-preserve-unknown-fields"
 _RULES = "x-kubernetes-validations"
@@ -45,26 +42,12 @@ _RULES = "x-kubernetes-validations"
 def structural_schema(model: type[BaseModel]) -> Schema:
     """The structural schema of `model`: references inlined, no titles, unions or null types.
 
-    Raises SchemaError, with the path, for what CRDs cannot say: unions other than of int and str,
-    tuples, recursion, and Python types that have no schema at all.
+    What the model writes fits it, and what fits it the model reads. Raises SchemaError, with the path, where
+    that cannot be: unions other than of int and str, tuples, recursion, a None without a default, and Python
+    types that have no schema at all.
     """
-    whole = model.model_json_schema(by_alias=True, mode="validation", schema_generator=_Generator)
+    whole = model.model_json_schema(by_alias=True, mode="validation", schema_generator=ModelSchema)
     return _Converter(whole.pop("$defs", {})).convert(whole, (model.__name__,), frozenset())
-
-
-class _Generator(GenerateJsonSchema):
-    """Marks a type that has no schema where it stands, as only there its path is known."""
-
-    def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> JsonSchemaValue:
-        return {_INVALID: f"{error_info}, from {_name_of(schema)}"}
-
-    def encode_default(self, dft: Any) -> Any:
-        return super().encode_default(_with_texts(dft))
-
-    def timedelta_schema(self, schema: Any) -> JsonSchemaValue:
-        if not is_kubernetes_duration(schema):
-            return {_INVALID: "a timedelta must be in a class that is a Spec, which reads and writes it"}
-        return {"type": "string", "format": "duration", MEANT: True}
 
 
 class _Converter:
@@ -75,8 +58,14 @@ class _Converter:
 
     def convert(self, schema: Schema, path: tuple[str, ...], seen: frozenset[str]) -> Schema:
         schema, seen = self._resolved(schema, path, seen)
-        if _INVALID in schema:
-            raise SchemaError(f"{_dotted(path)}: this type has no schema: {schema[_INVALID]}")
+        if INVALID in schema:
+            raise SchemaError(f"{_dotted(path)}: this type has no schema: {schema[INVALID]}")
+        if schema.get("writeOnly"):
+            raise SchemaError(
+                f"{_dotted(path)}: a secret would be written as asterisks; name a Secret instead"
+            )
+        if schema.get("type") == "null":
+            raise SchemaError(f"{_dotted(path)}: a field that is only ever None says nothing; drop it")
         result = {key: schema[key] for key in schema if key in _KEPT or key.startswith("x-kubernetes-")}
         if result.get("default", ...) is None and not result.get("nullable"):
             result.pop("default", None)
@@ -97,19 +86,41 @@ class _Converter:
         if "prefixItems" in schema:
             raise SchemaError(f"{_dotted(path)}: a CRD has no tuples; use a list or an object")
         if "items" in schema:
-            result["items"] = self.convert(schema["items"], (*path, "items"), seen)
+            result["items"] = self._element(schema["items"], (*path, "items"), seen)
         elif result.get("type") == "array":
             result["items"] = {_PRESERVE: True}
         if "properties" in schema:
+            for name in schema.get("required", ()):
+                if self._has_null(schema["properties"][name]):
+                    raise SchemaError(
+                        f"{_dotted((*path, name))}: it may be None but has no default, and a None is not "
+                        "written; give it the default None"
+                    )
+            if schema.get("additionalProperties"):
+                result[_PRESERVE] = True  # the model keeps, and writes, what it does not name
             result["properties"] = {
                 name: self.convert(each, (*path, name), seen) for name, each in schema["properties"].items()
             }
             return
         extra = schema.get("additionalProperties")
         if isinstance(extra, dict) and extra and _PRESERVE not in result:
-            result["additionalProperties"] = self.convert(extra, (*path, "*"), seen)
+            result["additionalProperties"] = self._element(extra, (*path, "*"), seen)
         elif result.get("type") == "object":
             result[_PRESERVE] = True
+
+    def _element(self, schema: Schema, path: tuple[str, ...], seen: frozenset[str]) -> Schema:
+        """The schema of what is in a list or a map: a None is written there, so the server has to keep it."""
+        found = self.convert(schema, path, seen)
+        if self._has_null(schema) and ("type" in found or _INT_OR_STRING in found):
+            found["nullable"] = True
+        return found
+
+    def _has_null(self, schema: Schema) -> bool:
+        if "$ref" in schema:
+            return self._has_null(self._definitions[schema["$ref"].rpartition("/")[2]])
+        parts = [*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())]
+        is_null = schema.get("type") == "null" or None in schema.get("enum", ())
+        return is_null or any(map(self._has_null, parts))
 
     def _resolved(
         self, schema: Schema, path: tuple[str, ...], seen: frozenset[str]
@@ -128,18 +139,14 @@ class _Converter:
             elif "allOf" in schema and len(schema["allOf"]) == 1:
                 schema = _merged(schema["allOf"][0], rest)
             elif "anyOf" in schema or "oneOf" in schema:
-                schema = _merged(_one_of(schema.get("anyOf") or schema["oneOf"], rest, path), rest)
+                real = [each for each in schema.get("anyOf") or schema["oneOf"] if each.get("type") != "null"]
+                if len(real) != 1:
+                    real = [
+                        one_of([self._resolved(each, path, seen)[0] for each in real], rest, _dotted(path))
+                    ]
+                schema = _merged(real[0], rest)
             else:
                 return schema, seen
-
-
-def _one_of(options: list[Schema], rest: Schema, path: tuple[str, ...]) -> Schema:
-    real = [each for each in options if each.get("type") != "null"]
-    if len(real) == 1:
-        return real[0]
-    if rest.get(_INT_OR_STRING) or {each.get("type") for each in real} <= {"integer", "string"}:
-        return {_INT_OR_STRING: True}
-    raise SchemaError(f"{_dotted(path)}: a CRD has no unions but of int and str; use separate fields")
 
 
 def _merged(inner: Schema, outer: Schema) -> Schema:
@@ -171,28 +178,13 @@ def _enum(schema: Schema, result: Schema, path: tuple[str, ...]) -> None:
         result["enum"] = [schema["const"]]
     if "enum" not in result:
         return
+    if not result.get("nullable"):
+        result["enum"] = [each for each in result["enum"] if each is not None]
     types = {_type_of(each) for each in result["enum"] if each is not None}
     if len(types) > 1:
         raise SchemaError(f"{_dotted(path)}: a CRD has no enum of {' and '.join(sorted(types))}")
     if "type" not in result and types:
         result["type"] = types.pop()
-
-
-def _with_texts(default: Any) -> Any:
-    """A default with its durations in Kubernetes' form; what is a model says it by itself."""
-    if isinstance(default, timedelta):
-        return format_duration(default)
-    if isinstance(default, list | tuple | set):
-        return [_with_texts(each) for each in default]
-    if isinstance(default, dict):
-        return {name: _with_texts(each) for name, each in default.items()}
-    return default
-
-
-def _name_of(schema: Any) -> str:
-    """The Python type of a part of pydantic's inner schema, as far as that tells."""
-    found = schema.get("cls") or schema.get("function") or schema.get("type")
-    return getattr(found, "__qualname__", None) or str(found)
 
 
 def _type_of(value: object) -> str:

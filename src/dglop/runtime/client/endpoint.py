@@ -29,6 +29,8 @@ class Endpoint:
     server_name: str | None = None
     """The name that the server's certificate is for, where it is not the host's."""
     proxy: str | None = None
+    impersonation: tuple[tuple[str, str], ...] = ()
+    """The headers by which the credentials' owner acts as another."""
 
 
 @dataclass(frozen=True, slots=True)

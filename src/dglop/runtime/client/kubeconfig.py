@@ -7,7 +7,12 @@ which has none, starts without the client's 0.5 s of imports.
 
 from __future__ import annotations
 
+import ast
+import asyncio
+import logging
 import os
+import re
+from contextlib import contextmanager
 from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +23,11 @@ from kubernetes.aio.client import Configuration
 
 from dglop.errors import ConfigError
 from dglop.runtime.client.endpoint import Endpoint, Loaded
+from dglop.runtime.client.kubefile import entry, impersonation, read_content
+from dglop.runtime.client.usable import endpoint_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ("read_kubeconfig",)
 
@@ -28,35 +35,43 @@ __all__ = ("read_kubeconfig",)
 _LOADER_BUGS = (OSError, ValueError, KeyError, TypeError, AttributeError)
 _TOKEN = "BearerToken"  # noqa: S105 - the official client's name for the entry
 _PLUGINS = ("exec", "auth-provider")
+_OFFICIAL_LOG = "kubernetes.aio.config.kube_config"
+_BYTES = re.compile(r"""b(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")$""", re.DOTALL)
 
 
 async def read_kubeconfig(paths: str, *, context: str | None = None, namespace: str | None = None) -> Loaded:
     """What a context, the current one by default, of the files says; `paths` is as in KUBECONFIG.
 
-    Raises ConfigError.
+    Raises ConfigError, also for what could be read but never work, such as a server without a scheme.
     """
     files = _existing(paths)
     if not files:
         raise ConfigError(f"the kubeconfig {paths} does not exist; give another or unset KUBECONFIG")
-    configuration = Configuration()
     try:
-        contents = [_content(file) for file in files]
+        return await _read(files, context, namespace)
+    except (official.ConfigException, yaml.YAMLError, *_LOADER_BUGS) as problem:
+        raise ConfigError(f"the kubeconfig {paths} cannot be used: {problem}") from problem
+
+
+async def _read(files: list[str], context: str | None, namespace: str | None) -> Loaded:
+    contents = [read_content(file) for file in files]
+    wanted = context or _current_context(contents)
+    if not wanted:
+        raise ValueError("it names no current-context; name a context")
+    name, user = _user(contents, wanted)
+    configuration = Configuration()
+    with _heard() as told:
         loader = await official.load_kube_config(  # type: ignore[no-untyped-call]
             config_file=os.pathsep.join(files),
-            context=context or _current_context(contents),
+            context=wanted,
             client_configuration=configuration,
             persist_config=False,
         )
-        chosen = loader.current_context["context"]
-        has_plugin = _has_plugin(contents, chosen.get("user"))
-    except (official.ConfigException, yaml.YAMLError, *_LOADER_BUGS) as problem:
-        raise ConfigError(f"the kubeconfig {paths} cannot be used: {problem}") from problem
-    endpoint = _endpoint(configuration)
-    if has_plugin and not endpoint.authorization and not endpoint.cert_file:
-        # The official loader logs a failed plugin and goes on without credentials.
-        raise ConfigError(
-            f"the credential plugin of the kubeconfig {paths} gave no credentials; run it by hand"
-        )
+    chosen = loader.current_context["context"]
+    endpoint = _endpoint(configuration, user)
+    problem = _credentials_problem(endpoint, name, user, told) or endpoint_problem(endpoint)
+    if problem:
+        raise ValueError(problem)
     expires = getattr(loader, "exec_plugin_expiry", None)
     return Loaded(
         endpoint,
@@ -65,37 +80,88 @@ async def read_kubeconfig(paths: str, *, context: str | None = None, namespace: 
     )
 
 
-def _endpoint(configuration: Any) -> Endpoint:
+def _user(contents: Sequence[Mapping[str, Any]], context: str) -> tuple[str, dict[str, Any]]:
+    """The name and the entry of a context's user, where both it and the cluster can be used."""
+    chosen = entry(contents, "contexts", context)
+    if not chosen:
+        raise ValueError(f"there is no context {context}, or it is empty; name another")
+    cluster, name = chosen.get("cluster"), chosen.get("user")
+    if not (entry(contents, "clusters", cluster) or {}).get("server"):
+        raise ValueError(f"the cluster {cluster} of the context {context} has no server; write its URL there")
+    user = entry(contents, "users", name)
+    if name and user is None:
+        raise ValueError(f"the context {context} means the user {name}, which none of the files has")
+    return name or "", user or {}
+
+
+def _endpoint(configuration: Any, user: Mapping[str, Any]) -> Endpoint:
+    authorization = configuration.api_key.get(_TOKEN)
     return Endpoint(
         host=configuration.host,
         ca_file=configuration.ssl_ca_cert,
         cert_file=configuration.cert_file,
         key_file=configuration.key_file,
-        authorization=configuration.api_key.get(_TOKEN),
+        # The line break at the end of a token's file is none of the token.
+        authorization=authorization.strip() if authorization else None,
         verify=configuration.verify_ssl,
         server_name=configuration.tls_server_name,
         proxy=configuration.proxy,
+        impersonation=impersonation(user),
     )
+
+
+def _credentials_problem(endpoint: Endpoint, name: str, user: Mapping[str, Any], told: Sequence[str]) -> str:
+    """Why a user that has credentials gives none: the official loader goes on without any."""
+    has_token = bool(endpoint.authorization) and endpoint.authorization != "Bearer"
+    plugin = next((each for each in _PLUGINS if user.get(each)), None)
+    if (has_token or endpoint.cert_file) and not (plugin and told):
+        return ""
+    if plugin:
+        program = user[plugin].get("command") or user[plugin].get("name") or plugin
+        why = "; ".join(told) or "it said nothing of why"
+        return f"the credential plugin {program} of the user {name} gave no credentials: {why}"
+    if user.get("tokenFile") and not user.get("token"):
+        return f"{user['tokenFile']}, the tokenFile of the user {name}, is empty; put a token there"
+    if user.get("token") or user.get("username"):
+        return f"the user {name} has no whole credentials; give a token, or a username and a password"
+    return ""
+
+
+@contextmanager
+def _heard() -> Iterator[list[str]]:
+    """What the official loader, when this task calls it, would log of a plugin that failed.
+
+    It goes into the error instead of past the program's own log.
+    """
+    told: list[str] = []
+    task = asyncio.current_task()
+
+    def take(record: logging.LogRecord) -> bool:
+        if asyncio.current_task() is not task or record.levelno < logging.ERROR:
+            return True
+        told.append(_plain(record.getMessage()))
+        return False
+
+    log = logging.getLogger(_OFFICIAL_LOG)
+    log.addFilter(take)
+    try:
+        yield told
+    finally:
+        log.removeFilter(take)
+
+
+def _plain(text: str) -> str:
+    """The loader's sentence; what the plugin wrote stands in it as Python shows bytes."""
+    shown = _BYTES.search(text)
+    if shown:
+        text = text[: shown.start()] + ast.literal_eval(shown.group()).decode("utf-8", "replace").strip()
+    return text.removeprefix("exec: ").replace("process returned ", "it ended with exit code ")
 
 
 def _existing(paths: str) -> list[str]:
     return [path for path in paths.split(os.pathsep) if path and Path(path).expanduser().is_file()]
 
 
-def _content(file: str) -> dict[str, Any]:
-    content: dict[str, Any] = yaml.safe_load(Path(file).expanduser().read_text(encoding="utf-8")) or {}
-    return content
-
-
 def _current_context(contents: Sequence[Mapping[str, Any]]) -> str | None:
     """The first that one of the files names, as kubectl has it; the official loader would take the last."""
     return next((name for each in contents if (name := each.get("current-context"))), None)
-
-
-def _has_plugin(contents: Sequence[Mapping[str, Any]], user: str | None) -> bool:
-    """Whether this user, in the first file that has one of the name, gets credentials from a program."""
-    for content in contents:
-        for each in content.get("users") or ():
-            if each["name"] == user:
-                return any(plugin in (each.get("user") or {}) for plugin in _PLUGINS)
-    return False

@@ -14,6 +14,7 @@ import aiohttp
 
 from dglop.errors import ConfigError
 from dglop.runtime.client.sockets import keepalive_socket
+from dglop.runtime.client.usable import address_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,10 +94,15 @@ def _stat(path: str) -> tuple[int, int, int]:
 
 
 def _environment_proxy(host: str) -> str | None:
-    """The proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY mean for `host`."""
+    """The proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY mean for `host`. Raises ConfigError."""
     url = urlsplit(host)
     proxy = getproxies().get(url.scheme)
-    return proxy if proxy and not proxy_bypass(url.hostname or "") else None
+    if not proxy or proxy_bypass(url.hostname or ""):
+        return None
+    problem = address_problem("proxy", proxy)
+    if problem:
+        raise ConfigError(f"the variable {url.scheme.upper()}_PROXY cannot be used: {problem}")
+    return proxy
 
 
 def _tls(loaded: Loaded) -> ssl.SSLContext | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from dglop.errors import ConfigError
 from dglop.runtime.client.endpoint import Endpoint, Loaded
 from dglop.runtime.client.tokens import TokenFile
+from dglop.runtime.client.usable import address_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -48,6 +49,9 @@ async def load(
 
 
 def _direct(config: ClientConfig, host: str, monotonic: Callable[[], float]) -> Loaded:
+    problem = address_problem("server", host)
+    if problem:
+        raise ConfigError(f"the host that was given cannot be used: {problem}")
     ca_file = str(config.ca_file) if config.ca_file else None
     return Loaded(
         Endpoint(host.rstrip("/"), ca_file),
@@ -65,6 +69,9 @@ def _in_cluster(config: ClientConfig, env: Mapping[str, str], monotonic: Callabl
     host = env[_HOST]
     # An IPv6 address needs brackets in a URL.
     url = f"https://{f'[{host}]' if ':' in host else host}:{env[_PORT]}"
+    problem = address_problem("server", url)
+    if problem:
+        raise ConfigError(f"{_HOST} and {_PORT} cannot be used: {problem}")
     namespace = config.namespace or _read(config.service_account / "namespace") or "default"
     token_file = _token_file(config, monotonic, config.service_account / "token")
     return Loaded(Endpoint(url, str(ca)), namespace, token_file)

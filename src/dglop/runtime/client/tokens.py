@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dglop.errors import ConfigError
+from dglop.runtime.client.usable import header_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +18,7 @@ __all__ = ("TokenFile",)
 class TokenFile:
     """Reads the token again once it is older than `reread_seconds`, or when it was refused.
 
-    A file that is empty or missing while it is being rotated leaves the last good token.
+    A file that is empty, missing or no token while it is being rotated leaves the last good token.
     """
 
     __slots__ = ("_monotonic", "_path", "_read_at", "_reread_seconds", "_token")
@@ -29,7 +30,9 @@ class TokenFile:
         self._token = ""
         self._read_at = 0.0
         if not self.reread():
-            raise ConfigError(f"{path} has no token; is the service account's token mounted?")
+            raise ConfigError(
+                f"{path} has no token, or none that fits a line; is the service account's token mounted?"
+            )
 
     def current(self) -> str:
         if self._monotonic() - self._read_at >= self._reread_seconds:
@@ -41,9 +44,9 @@ class TokenFile:
         self._read_at = self._monotonic()
         try:
             token = self._path.read_text(encoding="utf-8").strip()
-        except OSError:
+        except (OSError, UnicodeDecodeError):
             return False
-        if not token or token == self._token:
+        if not token or token == self._token or header_problem("token", token, strict=True):
             return False
         self._token = token
         return True

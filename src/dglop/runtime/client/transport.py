@@ -183,11 +183,11 @@ class Transport:
         *,
         watch: bool,
     ) -> aiohttp.ClientResponse:
-        headers = {**self._headers, "Accept": call.accept}
+        headers = [*self._headers.items(), ("Accept", call.accept), *link.loaded.endpoint.impersonation]
         if authorization:
-            headers["Authorization"] = authorization
+            headers.append(("Authorization", authorization))
         if call.body is not None:
-            headers["Content-Type"] = call.content_type
+            headers.append(("Content-Type", call.content_type))
         started, code = self._clock.monotonic(), "<error>"
         try:
             answer = await link.session(watch=watch).request(

@@ -19,7 +19,7 @@ _SUBDOMAIN = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _LABEL_1035 = r"[a-z]([-a-z0-9]*[a-z0-9])?"
 _VALUE = r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?"
-_QUALIFIED = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+QUALIFIED = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _SUBDOMAIN_TEXT = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must "
     "start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
@@ -40,10 +40,10 @@ _VALUE_TEXT = (
     "start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used "
     f"for validation is '{_VALUE}')"
 )
-_QUALIFIED_TEXT = (
+QUALIFIED_TEXT = (
     "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
     "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
-    f"'{_QUALIFIED}')"
+    f"'{QUALIFIED}')"
 )
 _STANDARD_FINALIZERS = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
 _LABEL_NAMES = frozenset({"namespaces"})
@@ -104,8 +104,8 @@ def _name_problems(info: ResourceInfo, name: str) -> Iterator[Problem]:
 
 def _label_problems(labels: dict[str, str]) -> Iterator[Problem]:
     for key in sorted(labels):
-        if not re.fullmatch(_QUALIFIED, key.rpartition("/")[2]):
-            yield Problem.invalid("metadata.labels", key, _QUALIFIED_TEXT)
+        if not re.fullmatch(QUALIFIED, key.rpartition("/")[2]):
+            yield Problem.invalid("metadata.labels", key, QUALIFIED_TEXT)
         if not re.fullmatch(_VALUE, labels[key]):
             yield Problem.invalid("metadata.labels", labels[key], _VALUE_TEXT)
         elif len(labels[key]) > 63:
@@ -114,8 +114,8 @@ def _label_problems(labels: dict[str, str]) -> Iterator[Problem]:
 
 def _annotation_problems(annotations: dict[str, str]) -> Iterator[Problem]:
     for key in annotations:
-        if not re.fullmatch(_QUALIFIED, key.rpartition("/")[2]):
-            yield Problem.invalid("metadata.annotations", key, _QUALIFIED_TEXT)
+        if not re.fullmatch(QUALIFIED, key.rpartition("/")[2]):
+            yield Problem.invalid("metadata.annotations", key, QUALIFIED_TEXT)
     size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
     if size > _ANNOTATION_BYTES:
         yield Problem.too_long("metadata.annotations", _ANNOTATION_BYTES)

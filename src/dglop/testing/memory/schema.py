@@ -126,9 +126,11 @@ class Schemas:
                 del result[name]
             if name not in result and "default" in child and name != "metadata":
                 result[name] = copy.deepcopy(child["default"])
-        for name, each in result.items():
+        for name, each in list(result.items()):
             found = self.child(node, name)
-            if found is not None and isinstance(each, dict | list):
+            if found is not None and each is None and not found.get("nullable"):
+                del result[name]
+            elif found is not None and isinstance(each, dict | list):
                 result[name] = self.complete(found, each)
         return result
 

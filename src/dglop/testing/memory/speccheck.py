@@ -6,9 +6,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from dglop.testing.memory.checks import LABEL, LABEL_TEXT
+from dglop.testing.memory.checks import LABEL, LABEL_TEXT, QUALIFIED, QUALIFIED_TEXT
 from dglop.testing.memory.refusal import Problem
 from dglop.testing.memory.rules import unknown_rules
+from dglop.testing.memory.schemacheck import unusable_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +23,7 @@ _FIXED = (
     "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 )
+_EVENT_WORD, _EVENT_NOTE = 128, 1024
 _CHANGEABLE = frozenset({"activeDeadlineSeconds", "tolerations", "schedulingGates", "nodeName"})
 
 
@@ -42,6 +44,8 @@ def spec_problems(info: ResourceInfo, wire: dict[str, Any], old: dict[str, Any] 
         spec = wire.get("spec") or {}
         if spec.get("clusterIP") != "None" and spec.get("type") != "ExternalName":
             yield Problem.required("spec.ports")
+    if info.storage == "events" and old is None and wire.get("eventTime"):
+        yield from _event_problems(wire)
     if info.storage == "customresourcedefinitions.apiextensions.k8s.io":
         spec = wire.get("spec") or {}
         wanted = f"{(spec.get('names') or {}).get('plural')}.{spec.get('group')}"
@@ -50,7 +54,26 @@ def spec_problems(info: ResourceInfo, wire: dict[str, Any], old: dict[str, Any] 
             yield Problem.invalid("metadata.name", wire["metadata"].get("name"), why)
         for index, version in enumerate(spec.get("versions") or ()):
             schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
-            yield from unknown_rules(schema, f"spec.versions[{index}].schema.openAPIV3Schema")
+            where = f"spec.versions[{index}].schema.openAPIV3Schema"
+            yield from unknown_rules(schema, where)
+            yield from unusable_parts(schema, where)
+
+
+def _event_problems(wire: dict[str, Any]) -> Iterator[Problem]:
+    """Of events in the form of events.k8s.io, whichever group they are written by."""
+    if wire.get("type") not in ("Normal", "Warning"):
+        yield Problem.invalid("type", wire.get("type", ""), "has invalid value")
+    controller = wire.get("reportingController") or wire.get("reportingComponent") or ""
+    if not re.fullmatch(QUALIFIED, controller.rpartition("/")[2]):
+        yield Problem.invalid("reportingController", controller, QUALIFIED_TEXT)
+    for field in ("reportingInstance", "action", "reason"):
+        size = len((wire.get(field) or "").encode())
+        if not size:
+            yield Problem.required(field)
+        elif size > _EVENT_WORD:
+            yield Problem.invalid(field, "", f"can have at most {_EVENT_WORD} characters")
+    if len((wire.get("note") or wire.get("message") or "").encode()) > _EVENT_NOTE:
+        yield Problem.invalid("message", "", f"can have at most {_EVENT_NOTE} characters")
 
 
 def _fixed_part(pod: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from dglop.testing.memory.faults import Effect
 from dglop.testing.memory.request import Answer, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Sequence
 
     from yarl import URL
 
@@ -110,14 +110,14 @@ class _Session:
         url: URL,
         *,
         data: bytes | None = None,
-        headers: Mapping[str, str],
+        headers: Sequence[tuple[str, str]],
         timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - aiohttp's own
         **_: Any,
     ) -> _Response:
         await asyncio.sleep(0)  # as with a socket, others have their turn
         if self._is_closed:
             raise aiohttp.ClientConnectionError("the session is closed")
-        lowered = {name.lower(): value for name, value in headers.items()}
+        lowered = {name.lower(): value for name, value in headers}
         request = Request(method, url.path, dict(url.query), lowered, data or b"")
         answer = await self._answer(request, timeout)
         if answer.watch is not None:

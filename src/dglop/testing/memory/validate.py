@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from dglop.testing.memory.formats import is_of_format
+from dglop.testing.memory.patterns import go_pattern
 from dglop.testing.memory.refusal import Problem, shown
 from dglop.testing.memory.schema import EMBEDDED, INT_OR_STRING, NOTHING, join
 
@@ -86,6 +86,8 @@ def _name_of(value: Any) -> str:
         return "null"
     if isinstance(value, bool):
         return "boolean"
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return "number"  # Go has no larger integers, so it reads a float
     names = {str: "string", int: "integer", float: "number", list: "array", dict: "object"}
     return names[type(value)]
 
@@ -102,7 +104,7 @@ def _string(node: Node, value: str, path: str) -> Iterator[Problem]:
         yield Problem.invalid(
             path, value, f"{path} in body should be at least {node['minLength']} chars long"
         )
-    elif "pattern" in node and not re.search(node["pattern"], value):
+    elif "pattern" in node and not go_pattern(node["pattern"]).search(value):
         yield Problem.invalid(path, value, f"{path} in body should match '{node['pattern']}'")
     format_ = node.get("format", "")
     if not is_of_format(value, format_):
