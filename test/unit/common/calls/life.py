@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dglop.common.constants import LABEL_ATTEMPT, LABEL_JOB_NAME, POD
 from dglop.runtime.crdinstall import install_crds
+from dglop.testing.loosecrd import loose_crd
 from test.unit.common.calls.operator import NAMESPACE, Operator
-from test.unit.testing.loose_crd import loose_crd
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
