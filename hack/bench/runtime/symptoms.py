@@ -44,17 +44,16 @@ async def _clients(count: int) -> tuple[str, str, str]:
     async with ScriptedServer() as server:
         server.watches(stream(event("ADDED", pod(0))))
         server.lists(_forgetting(server, answer(pod(0))))
-        before, began = _held(), time.monotonic()
+        before, began = await _held(), time.monotonic()
         for number in range(count):
             if number == int(count * _WARM):
-                before, began = _held(), time.monotonic()
+                before, began = await _held(), time.monotonic()
             async with await Client.connect(ClientConfig(host=server.url)) as client:
                 await client.get(_POD, "a", "n")
                 async with aclosing(client.stream("/w", query={"watch": "true"}, read_idle=9)) as lines:
                     await anext(lines)
         took = time.monotonic() - began
-        await asyncio.sleep(1)  # the server ends its side of the last connections
-        left = [after - earlier for after, earlier in zip(_held(), before, strict=True)]
+        left = [after - earlier for after, earlier in zip(await _held(), before, strict=True)]
     shown = ", ".join(
         f"{number:+} {what}" for number, what in zip(left, ("threads", "tasks", "files"), strict=True)
     )
@@ -96,8 +95,9 @@ def _forgetting(server: ScriptedServer, reply: Reply) -> Reply:
     return forgetting
 
 
-def _held() -> tuple[int, int, int]:
-    """Threads, tasks and open files of this process."""
+async def _held() -> tuple[int, int, int]:
+    """Threads, tasks and open files of this process, the server's side of the last connections ended."""
+    await asyncio.sleep(0.2)
     return threading.active_count(), len(asyncio.all_tasks()), len(list(Path("/proc/self/fd").iterdir()))
 
 
