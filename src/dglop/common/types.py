@@ -6,8 +6,8 @@ from typing import Self
 
 from pydantic import Field
 
-from dglop.runtime.api.custom import Spec, Status
 from dglop.runtime.api.markers import CEL, Quantity, Raw
+from dglop.runtime.api.spec import Spec, Status
 from dglop.runtime.api.times import Time
 
 __all__ = (

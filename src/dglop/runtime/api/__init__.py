@@ -12,7 +12,7 @@ from dglop.runtime.api.condition import (
     set_condition,
 )
 from dglop.runtime.api.crd import crd_manifest
-from dglop.runtime.api.custom import CustomResource, Spec, Status
+from dglop.runtime.api.custom import CustomResource
 from dglop.runtime.api.definition import Column, Conversion, Definition, Scale
 from dglop.runtime.api.durations import format_duration, parse_duration
 from dglop.runtime.api.markers import (
@@ -50,6 +50,7 @@ from dglop.runtime.api.rawpod import RawPod
 from dglop.runtime.api.rbac import Rule, merge_rules, role_binding_manifest, role_manifest
 from dglop.runtime.api.resource import Kind, Resource, resource_of
 from dglop.runtime.api.schema import structural_schema
+from dglop.runtime.api.spec import Spec, Status
 from dglop.runtime.api.times import MicroTime, Time, format_micro_time, format_time, parse_time
 
 __all__ = (

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CustomResource, Spec and Status: one's own kinds as typed Python classes."""
+"""CustomResource: one's own kinds as typed Python classes."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeVar
+from datetime import datetime
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    GetCoreSchemaHandler,
-    GetJsonSchemaHandler,
     ValidationError,
     ValidationInfo,
     model_validator,
@@ -18,130 +16,24 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from dglop.errors import SchemaError
-from dglop.runtime.api.condition import (
-    Condition,
-    check_words,
-    find_condition,
-    is_condition_true,
-    reason_of_type,
-    set_condition,
-)
 from dglop.runtime.api.definition import Column, Definition, Scale, Scope
-from dglop.runtime.api.keywords import check_keywords, checked_rules
-from dglop.runtime.api.markers import CEL, ListMap
+from dglop.runtime.api.keywords import check_keywords
+from dglop.runtime.api.markers import CEL
 from dglop.runtime.api.meta import ObjectMeta
-from dglop.runtime.api.modelclass import ModelClass, SpecClass
+from dglop.runtime.api.modelclass import ModelClass
 from dglop.runtime.api.problems import schema_error
 from dglop.runtime.api.resource import Resource
-from dglop.runtime.api.wirevalues import wire_of_model, with_wire_values
+from dglop.runtime.api.spec import FROM_WIRE, without_nulls
+from dglop.runtime.api.wirevalues import wire_of_model
 
-if TYPE_CHECKING:
-    from pydantic.json_schema import JsonSchemaValue
-    from pydantic_core import CoreSchema
-
-__all__ = ("CustomResource", "Spec", "Status")
+__all__ = ("CustomResource",)
 
 
-class Spec(BaseModel, metaclass=SpecClass):
-    """The base of a spec and of every object in it.
-
-    Names are snake_case here and camelCase on the wire. The string after a field is its description
-    in the CRD. Unknown fields are ignored. `class X(Spec, rules=(CEL(...),))` adds rules.
-    """
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        alias_generator=to_camel,
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-        extra="ignore",
-    )
-
-    __cel_rules__: ClassVar[tuple[CEL, ...]] = ()
-
-    def __init_subclass__(cls, *, rules: tuple[CEL, ...] = (), **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        cls.__cel_rules__ = (*cls.__cel_rules__, *checked_rules(cls.__name__, rules))
-
-    @model_validator(mode="before")
-    @classmethod
-    def _null_is_absent(cls, data: Any, info: ValidationInfo) -> Any:
-        return _without_nulls(data, info)
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
-        found: CoreSchema = with_wire_values(handler(source))
-        return found
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, schema: "CoreSchema", handler: "GetJsonSchemaHandler"
-    ) -> "JsonSchemaValue":
-        found = handler.resolve_ref_schema(handler(schema))
-        if cls.__cel_rules__:
-            found["x-kubernetes-validations"] = [rule.to_wire() for rule in cls.__cel_rules__]
-        return found
-
-    def to_wire(self) -> dict[str, Any]:
-        """The object in camelCase, without nulls. Raises SchemaError for what JSON cannot say."""
-        return wire_of_model(self, type(self).__name__)
-
-
-class Status(Spec):
-    """The base of a status: conditions and the generation they are about."""
-
-    conditions: Annotated[list[Condition], ListMap("type")] = Field(default_factory=list)
-    """What is known of the object's state, one entry a type."""
-    observed_generation: int | None = None
-    """The generation of the spec that the controller last acted on."""
-
-    def set(
-        self,
-        type_: str,
-        status: bool | str,
-        *,
-        reason: str = "",
-        message: str = "",
-        now: datetime | None = None,
-    ) -> None:
-        """Sets one condition; its lastTransitionTime moves only when its status does.
-
-        A reconciler passes `now=ctx.now()` where a test must own the clock. The reason is the type if there
-        is none. Raises ValueError for a type or a reason that is not one word in CamelCase.
-        """
-        reason = reason or reason_of_type(type_)
-        check_words(type_, reason)
-        word = ("True" if status else "False") if isinstance(status, bool) else status
-        new = Condition.model_validate(
-            {
-                "type": type_,
-                "status": word,
-                "reason": reason,
-                "message": message,
-                "observedGeneration": self.observed_generation,
-            }
-        )
-        self.conditions = set_condition(self.conditions, new, now=now or datetime.now(UTC))
-
-    def get(self, type_: str) -> Condition | None:
-        return find_condition(self.conditions, type_)
-
-    def is_true(self, type_: str) -> bool:
-        return is_condition_true(self.conditions, type_)
-
-
-_FROM_WIRE = "from the wire"
 _KEYWORDS: dict[str, Any] = {
     "group": "", "version": "", "kind": "", "plural": None, "short_names": (), "categories": (),
     "columns": None, "rules": (), "scope": "Namespaced", "singular": "", "scale": None, "selectable": (),
     "storage": False, "served": True, "deprecation": "",
 }  # fmt: skip
-
-
-def _without_nulls(data: Any, info: ValidationInfo) -> Any:
-    # The API server prunes a null before it sets defaults; in Python a None was meant.
-    if info.context == _FROM_WIRE and isinstance(data, dict) and None in data.values():
-        return {key: value for key, value in data.items() if value is not None}
-    return data
 
 
 _HEAD = ("name", "namespace", "labels", "annotations")
@@ -219,8 +111,8 @@ class CustomResource(BaseModel, Generic[SpecT, StatusT], metaclass=ModelClass):
     def _conveniences(cls, data: Any, info: ValidationInfo) -> Any:
         if not isinstance(data, dict):
             return data
-        if info.context == _FROM_WIRE:
-            return {"spec": {}, **_without_nulls(data, info)}
+        if info.context == FROM_WIRE:
+            return {"spec": {}, **without_nulls(data, info)}
         given = {key: data[key] for key in _HEAD if data.get(key) is not None}
         known = {*_HEAD, *_TYPE, *cls.model_fields, *map(to_camel, cls.model_fields)}
         unknown = sorted(map(str, data.keys() - known))
@@ -282,8 +174,8 @@ class CustomResource(BaseModel, Generic[SpecT, StatusT], metaclass=ModelClass):
         """
         try:
             if isinstance(wire, bytes | str):
-                return cls.model_validate_json(wire, context=_FROM_WIRE)
-            return cls.model_validate(dict(wire), context=_FROM_WIRE)
+                return cls.model_validate_json(wire, context=FROM_WIRE)
+            return cls.model_validate(dict(wire), context=FROM_WIRE)
         except ValidationError as problem:
             raise schema_error(cls.resource.kind, wire, problem) from problem
 

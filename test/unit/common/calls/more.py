@@ -156,7 +156,7 @@ class _KubeflowLife(PodsLife):
     def steps(self) -> list[Step]:
         return [
             (lambda _: True, self.submit),
-            (running, self.fail),
+            (lambda job: running(job) and self.count_pods() == 2, self.fail),
             (lambda job: holds(job, "Running", restartCount=1), self.finish),
             *self.last_steps(),
         ]

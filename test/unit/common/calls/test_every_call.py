@@ -42,8 +42,8 @@ class AtCall(Fault):
     """Strikes one of the operator's calls; the lists and watches of its cache are none."""
 
     def matches(self, request: Request) -> bool:
-        is_call = request.method != "GET" or len(request.path.split("/")) > 7
-        return request.headers.get("user-agent") == AGENT and is_call and not request.is_watch
+        is_cache = request.is_watch or "limit" in request.query or request.path == "/version"
+        return request.headers.get("user-agent") == AGENT and not is_cache
 
 
 async def life(kind: str, wire: Wire, fault: Fault | None = None) -> Outcome:
