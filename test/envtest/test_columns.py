@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `kubectl get dgljobs -o wide` shows, as the server makes it of the shipped CRD's columns."""
+"""What `kubectl get` shows of DGLJobs and of a user's own kind, as the server makes it of their columns."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from dglop.dgljob import DGLJob
+from test.envtest.test_crds import Vessel, here, make_vessel
 
 if TYPE_CHECKING:
     from dglop.runtime.client import Client
 
+__all__ = ("here",)
+
+AGE = ("Age", "date", 0)
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 SPEC = {"dglReplicaSpecs": {"Worker": {"replicas": 1, "template": {"spec": {"containers": []}}}}}
 
@@ -37,6 +41,14 @@ async def test_why_a_job_waits_or_failed_is_shown_apart_from_its_last_failure(
         "bad": ("InvalidSpec", None),
         "again": ("", "OOMKilled"),
     }
+
+
+async def test_the_server_makes_a_users_columns(here: Client, namespace: str) -> None:
+    await here.create(make_vessel("a", colour="red"))
+    table = json.loads(await here.raw("GET", Vessel.resource.path(namespace), accept=TABLE))
+    names = [(each["name"], each["type"], each["priority"]) for each in table["columnDefinitions"]]
+    assert names == [("Name", "string", 0), ("Colour", "string", 0), ("Parts", "integer", 1), AGE]
+    assert [row["cells"][:3] for row in table["rows"]] == [["a", "red", 5]]
 
 
 async def make(client: Client, namespace: str, name: str, status: dict[str, Any]) -> None:

@@ -204,15 +204,6 @@ async def test_a_custom_kind_scales_and_its_fields_select(here: Client) -> None:
     assert [each.name for each in await here.list(Vessel, fields="spec.colour=red")] == ["a"]
 
 
-async def test_the_server_makes_a_users_columns(here: Client, namespace: str) -> None:
-    await here.create(make_vessel("a", colour="red"))
-    accept = "application/json;as=Table;v=v1;g=meta.k8s.io"
-    table = json.loads(await here.raw("GET", Vessel.resource.path(namespace), accept=accept))
-    names = [(each["name"], each["type"], each["priority"]) for each in table["columnDefinitions"]]
-    assert names == [("Name", "string", 0), ("Colour", "string", 0), ("Parts", "integer", 1)]
-    assert [row["cells"] for row in table["rows"]] == [["a", "red", 5]]
-
-
 async def test_lists_merge_under_apply_as_they_are_marked(here: Client) -> None:
     def applied(**spec: Any) -> dict[str, Any]:
         head = {"apiVersion": Vessel.resource.api_version, "kind": "Vessel", "metadata": {"name": "v"}}
