@@ -95,14 +95,14 @@ def _forgetting(server: ScriptedServer, reply: Reply) -> Reply:
     return forgetting
 
 
-def _open_files() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
-
-
 async def _held() -> tuple[int, int, int]:
     """Threads, tasks and open files of this process, the server's side of the last connections ended."""
     await asyncio.sleep(0.2)
-    return threading.active_count(), len(asyncio.all_tasks()), _open_files()
+    return threading.active_count(), len(asyncio.all_tasks()), len(_open_files())
+
+
+def _open_files() -> list[Path]:
+    return list(Path("/proc/self/fd").iterdir())
 
 
 def _resident() -> int:
