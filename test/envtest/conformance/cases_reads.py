@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from test.envtest.conformance.api import GROUP
-from test.envtest.conformance.objects import page, pod, widget
+from test.envtest.conformance.objects import event, page, pod, widget
 
 if TYPE_CHECKING:
     from test.envtest.conformance.api import Api
@@ -140,21 +140,8 @@ async def discovery_lists_groups_and_resources(api: Api) -> None:
 
 
 async def events_are_one_resource_in_two_groups(api: Api) -> None:
-    event = {
-        "apiVersion": "events.k8s.io/v1",
-        "kind": "Event",
-        "metadata": {"name": "e"},
-        "eventTime": "2026-01-01T00:00:00.000000Z",
-        "type": "Normal",
-        "reason": "Made",
-        "action": "Make",
-        "note": "Made it",
-        "reportingController": "c",
-        "reportingInstance": "c-1",
-        "regarding": {"kind": "ConfigMap", "name": "x", "namespace": "{ns}"},
-    }
-    event["regarding"] = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "namespace": api._namespace}
-    await api.post("events", event)
+    about = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "namespace": api._namespace}
+    await api.post("events", event(note="Made it", reportingController="c", regarding=about))
     await api.merge(
         "events", "e", {"series": {"count": 2, "lastObservedTime": "2026-01-01T00:01:00.000000Z"}}
     )

@@ -116,14 +116,19 @@ def test_issue_10_five_disruptions_leave_the_backoff_limit_alone(simulate: Simul
     assert world.status.is_true("Running")
 
 
-async def test_issue_11_a_pod_that_a_dead_node_never_ends_is_deleted_by_force_where_that_is_asked_for(
-    cases: MemoryCases,
-) -> None:
-    """The job hung in Restarting: kubeflow/trainer#2072, #720."""
+async def _run_on_a_node(cases: MemoryCases) -> None:
+    """A job of two pods, of which one is on a node, and that deletes what does not end for 300 s."""
     await cases.toy(pod_force_delete_after_seconds=300)
     await cases.until(lambda: len(cases.pods()) == 2)
     await cases.bind("g-worker-0")
     await cases.run()
+
+
+async def test_issue_11_a_pod_that_a_dead_node_never_ends_is_deleted_by_force_where_that_is_asked_for(
+    cases: MemoryCases,
+) -> None:
+    """The job hung in Restarting: kubeflow/trainer#2072, #720."""
+    await _run_on_a_node(cases)
     old = cases.pods()["g-worker-0"].uid
     await cases.client.delete(POD, "g-worker-0", cases.namespace)  # as the node's controller does
     await cases.cluster.advance(30.0 + 299.0)
@@ -139,10 +144,7 @@ async def test_issue_11_a_pod_that_a_dead_node_never_ends_is_deleted_by_force_wh
 async def test_issue_11_a_pod_that_a_finalizer_keeps_is_deleted_by_force_once_and_told_once(
     cases: MemoryCases,
 ) -> None:
-    await cases.toy(pod_force_delete_after_seconds=300)
-    await cases.until(lambda: len(cases.pods()) == 2)
-    await cases.bind("g-worker-0")
-    await cases.run()
+    await _run_on_a_node(cases)
     await cases.hold("g-worker-0")
     await cases.client.delete(POD, "g-worker-0", cases.namespace)
     for _ in range(10):
