@@ -57,6 +57,6 @@ def _python(home: Path, *options: str) -> Path:
     uv = shutil.which("uv", path=f"{os.environ.get('PATH', '')}{os.pathsep}{paths.cache / 'tools/bin'}")
     if uv is None:
         raise BenchError("uv is missing, which makes the environments of the bench: `make setup` installs it")
-    argv = [uv, "sync", "--frozen", *options, "--python", sys.executable]
+    argv = [uv, "sync", "--frozen", "--compile-bytecode", *options, "--python", sys.executable]
     stream(argv, lambda _row: None, log=paths.log, cwd=_ROOT, env={"UV_PROJECT_ENVIRONMENT": str(home)})
     return home / "bin" / "python"

@@ -89,7 +89,7 @@ async def started(argv: Sequence[str], *, env: Mapping[str, str], log: Path) -> 
         began = time.monotonic()
         process = await asyncio.create_subprocess_exec(
             *argv,
-            env={**os.environ, **env},
+            env={**_inherited(), **env},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=err,
@@ -99,3 +99,8 @@ async def started(argv: Sequence[str], *, env: Mapping[str, str], log: Path) -> 
         yield side
     finally:
         await side.kill()
+
+
+def _inherited() -> dict[str, str]:
+    """The environment, without what would have Python compile all modules anew at each start."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
