@@ -16,29 +16,30 @@ UNCHANGED = "nothing"
 
 _INDEXES = {"createdIndexes": SEEN, "completedIndexes": DONE}
 _COUNTS = frozenset({"active", "succeeded", "failed", "pending", "terminating", "ready"})
-_FOLLOWS = frozenset(
-    {"conditions", "replicaStatuses", "phase", "phaseAttempt", "startTime", "completionTime"}
-)
-"""Fields that are looked at one by one, or go with one that is."""
+_LOOKED_INTO = frozenset({"conditions", "replicaStatuses"})
+"""Fields whose parts are looked at one by one."""
 
 
 def why(before: dict[str, Any], after: dict[str, Any]) -> str:
     """
     What a write of a status is for, in a few words: the phase where it is another, else new conditions.
 
-    Where none is: the names of other fields, which pods were seen or are done, the counts alone, or nothing.
+    Where none is: the names of other fields, which pods were seen or are done, conditions that say the same in
+    other words, the counts alone, or nothing.
     """
     if before.get("phase") != after.get("phase"):
         return f"phase {after.get('phase')}"
     if conditions := sorted(_new_conditions(before, after)):
         return f"conditions {', '.join(conditions)}"
-    if others := sorted(_changed(_uncounted(before), _uncounted(after)) - _FOLLOWS):
+    if others := sorted(_changed(_uncounted(before), _uncounted(after)) - _LOOKED_INTO):
         return f"fields {', '.join(others)}"
     fields = set[str]()
     for role, counts in after.get("replicaStatuses", {}).items():
         fields |= _changed(before.get("replicaStatuses", {}).get(role, {}), counts)
     if known := [word for field, word in _INDEXES.items() if field in fields]:
         return ", ".join(known)
+    if reworded := sorted(_reworded(before, after)):
+        return f"words of {', '.join(reworded)}"
     if fields & _COUNTS or before.get("dispatch") != after.get("dispatch"):
         return COUNTS
     return f"fields {', '.join(sorted(fields))}" if fields else UNCHANGED
@@ -60,6 +61,12 @@ def _new_conditions(before: dict[str, Any], after: dict[str, Any]) -> set[str]:
         for each in after.get("conditions", [])
         if each["status"] != "Unknown" and _said(each) not in map(_said, before.get("conditions", []))
     }
+
+
+def _reworded(before: dict[str, Any], after: dict[str, Any]) -> set[str]:
+    """The conditions that differ, though not in what `_new_conditions` looks at."""
+    were = {each["type"]: each for each in before.get("conditions", [])}
+    return {each["type"] for each in after.get("conditions", []) if each != were.get(each["type"])}
 
 
 def _said(condition: dict[str, Any]) -> tuple[str, str, str]:

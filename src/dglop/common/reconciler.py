@@ -13,7 +13,7 @@ from dglop.common.executor import Executor
 from dglop.common.memory import Memories
 from dglop.common.metrics import FailedPods, JobMetrics
 from dglop.common.observed import Observed
-from dglop.common.pacing import CountsPace
+from dglop.common.pacing import StatusPace
 from dglop.common.plan import fail_plan, plan
 from dglop.common.rbac import job_rules
 from dglop.common.reasons import Reason
@@ -73,7 +73,7 @@ class JobReconciler(Generic[JobT]):
         self.kind = kind
         self._scheduling = Scheduling(kind, gang, kueue)
         self._memories = Memories()
-        self._pace = CountsPace()
+        self._pace = StatusPace()
         self._expectations: Expectations[ExpectationKey] | None = None
         self._metrics: JobMetrics | None = None
         self._monotonic: Any = None
@@ -127,14 +127,15 @@ class JobReconciler(Generic[JobT]):
         queued = await queue.tend(job, observed, ctx, writes) if queue else None
         if queued:
             observed = replace(observed, admission=queued.admission)
-        made = plan(job, observed, ctx.now(), self.kind)
+        known = self._with_recalled(job)
+        made = plan(known, observed, ctx.now(), self.kind)
         if made.delete_job:
             return await self._delete_job(job, ctx)
         if made.warning and ctx.log:
             ctx.log.warning(made.warning)
         report = await self._carry_out(job, made, memory, ctx, writes)
         if report.refused:
-            made = fail_plan(job, observed, ctx.now(), self.kind, report.refused)
+            made = fail_plan(known, observed, ctx.now(), self.kind, report.refused)
         self._show_trouble(job, made, memory, ctx)
         self._tell(job, made, report, memory, ctx)
         self._tell_ignored(job, memory, ctx)
@@ -148,6 +149,11 @@ class JobReconciler(Generic[JobT]):
             waits.append(_CONTESTED)
         turn = self._next(job, made, memory, roles, waits)
         return _sooner(turn, _BLOCKED) if queued and queued.again else turn
+
+    def _with_recalled(self, job: JobT) -> JobT:
+        """The job with what was seen of its pods and is not written yet."""
+        status = self._pace.recall(job.uid, job.status)
+        return job if status is job.status else job.model_copy(update={"status": status})
 
     def _roles(self, job: JobT) -> list[str]:
         try:

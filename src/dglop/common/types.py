@@ -193,7 +193,7 @@ class JobStatus(Status):
     """The failure that the last restart, or the job's end, came from; it stays when the job succeeds."""
 
     def without_counts(self) -> Self:
-        """A copy that lacks what only counts pods: two that are alike tell of the same state and decisions.
+        """A copy that lacks what only counts pods, and the words of conditions, which name them.
 
         Which replicas are done and which pods were seen are no counts: a pod may be gone before they are
         written. Once the job is over nothing is decided by them any more.
@@ -202,7 +202,18 @@ class JobStatus(Status):
         if self.is_true("Succeeded") or self.is_true("Failed"):
             none |= {"completed_indexes": "", "created_indexes": ""}
         counts = {role: each.model_copy(update=none) for role, each in self.replica_statuses.items()}
-        return self.model_copy(update={"replica_statuses": counts})
+        mute = [each.model_copy(update={"message": ""}) for each in self.conditions]
+        return self.model_copy(update={"replica_statuses": counts, "conditions": mute})
+
+    def without_progress(self) -> Self:
+        """The same without which replicas are done and which pods were seen.
+
+        Two that are alike tell of the same state: no condition, phase, attempt or failure is another.
+        """
+        found = self.without_counts()
+        none = {"completed_indexes": "", "created_indexes": ""}
+        counts = {role: each.model_copy(update=none) for role, each in found.replica_statuses.items()}
+        return found.model_copy(update={"replica_statuses": counts})
 
     def replica(self, role: str) -> ReplicaStatus:
         """The counts of `role`, made where there are none."""

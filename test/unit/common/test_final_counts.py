@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dglop.common.pacing import CountsPace
+from dglop.common.pacing import StatusPace
 from dglop.common.types import CleanPodPolicy, JobStatus, ReplicaStatus
 from dglop.testing.builders import container_status, pod_template
 from dglop.testing.toyjob import ToyJobKind
@@ -126,7 +126,7 @@ def test_what_a_gang_finished_in_an_attempt_before_is_in_no_count(simulate):
 
 
 def test_after_the_jobs_end_one_pods_end_after_another_is_no_write_each():
-    pace = CountsPace()
+    pace = StatusPace()
     pace.wrote("a", 10)
     before, after = over(active=2), over(active=1, succeeded=1, completed_indexes="0")
     assert pace.wait("a", before, after, 10.25) == 0.75
