@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ("WRITES", "counted", "requests_by_verb", "series")
+__all__ = ("WRITES", "counted", "refusals", "requests_by_verb", "series")
 
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
+_REFUSED = 400
 _LABEL = re.compile(r'(\w+)="([^"]*)"')
 
 
@@ -40,4 +41,14 @@ def requests_by_verb(metrics: str, *, below: int | None = None) -> Counter[str]:
         code = labels["code"]
         if below is None or (code.isdecimal() and int(code) < below):
             found[labels["method"]] += int(value)
+    return found
+
+
+def refusals(metrics: str) -> Counter[str]:
+    """The requests that were not done, by verb and answer: `PATCH 409`, or `GET <error>` without any."""
+    found: Counter[str] = Counter()
+    for labels, value in series(metrics, "rest_client_requests_total"):
+        code = labels["code"]
+        if not (code.isdecimal() and int(code) < _REFUSED):
+            found[f"{labels['method']} {code}"] += int(value)
     return found

@@ -17,7 +17,7 @@ from hack.bench.figures import megabytes, seconds
 from hack.bench.load import POD, Timing, run_load
 from hack.bench.namespaces import fresh_namespace
 from hack.bench.ours import deployment_paused, our_operator
-from hack.bench.samples import counted, requests_by_verb
+from hack.bench.samples import counted, refusals, requests_by_verb
 from hack.bench.scaletables import Ledger, quiet_section, writes_section
 from hack.bench.section import Section
 from hack.bench.sides import DGL_JOBS
@@ -105,7 +105,7 @@ class _Run:
 
     async def _ledger(self, statuses: StatusWrites, before: str, after: str) -> Ledger:
         sent = requests_by_verb(after, below=_REFUSED) - requests_by_verb(before, below=_REFUSED)
-        refused = requests_by_verb(after).total() - requests_by_verb(before).total() - sent.total()
+        refused = refusals(after) - refusals(before)
         created = {name: await self._owned(each) for name, each in _CHILDREN.items()}
         events, repeated = await self._events()
         return Ledger(

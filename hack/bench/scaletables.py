@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hack.bench.explain import COUNTS, UNCHANGED
+from hack.bench.explain import COUNTS, DONE, SEEN, UNCHANGED
 from hack.bench.section import Section
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Ledger:
     `created` are the objects of each resource that its namespace has, `events` those of the operator by
     reason, `repeated` how often an event was told again, `status` the writes of statuses by reason and
     `most` the most that one job had of each. `sent` is what the operator counts itself, by verb, of what the
-    API server did; `refused` what it did not.
+    API server did; `refused` what it did not, by verb and answer.
     """
 
     jobs: int
@@ -47,7 +47,7 @@ class Ledger:
     status: Counter[str]
     most: Counter[str]
     sent: Counter[str]
-    refused: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
     missed: int = 0
 
     def explained(self) -> Counter[str]:
@@ -72,11 +72,16 @@ def writes_section(found: Ledger) -> Section:
     notes = (
         "rows are objects that are there, and states of the jobs that a watch saw, which sees every write",
         "the sums are the operator's own count, rest_client_requests_total: what no row explains is told",
-        f"{found.refused} requests were refused, as in conflicts; the watch began anew {found.missed} times",
+        f"{found.refused.total()} requests were refused{_listed(found.refused)}; "
+        f"the watch began anew {found.missed} times",
     )
     header = ("write", "a job", "in all", "expected", "why")
     title = f"API writes of {found.jobs} jobs × {found.pods} pods"  # noqa: RUF001
     return Section(title, header, rows, notes)
+
+
+def _listed(refused: Counter[str]) -> str:
+    return "".join(f", {count} of them {each}" for each, count in sorted(refused.items()))
 
 
 Row = tuple[str, str, str, str, str]
@@ -127,7 +132,7 @@ def _statuses(found: Ledger) -> list[Row]:
             (
                 f"patch status: {reason}",
                 *_each(count, found.jobs),
-                _bound(found, reason),
+                _bound(reason),
                 f"at most {most} a job",
             )
         )
@@ -137,10 +142,9 @@ def _statuses(found: Ledger) -> list[Row]:
     ]
 
 
-def _bound(found: Ledger, reason: str) -> str:
-    if reason == COUNTS:
-        return "one a second of a job"
-    return f"1 to {found.pods}: pods seldom change at once"
+def _bound(reason: str) -> str:
+    is_paced = reason.startswith(("words of ", COUNTS, SEEN, DONE))
+    return "one a second of a job" if is_paced else ""
 
 
 def quiet_section(jobs: int, looks: Mapping[str, tuple[int, Counter[str]]]) -> Section:

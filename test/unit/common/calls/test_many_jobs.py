@@ -69,7 +69,7 @@ class Load:
             self.statuses.reasons,
             self.statuses.most,
             verbs,
-            len(wire.refused),
+            Counter(f"{call.split()[0]} {code}" for call, code in wire.refused),
         )
 
 
@@ -96,7 +96,7 @@ async def test_each_write_of_many_jobs_has_its_reason_and_there_is_none_where_no
 
 def explained_exactly(found: Ledger) -> None:
     """What the plan says of one job, times the jobs; and the rest is what changed pod by pod."""
-    assert found.refused == 0
+    assert found.refused == {}
     assert found.unexplained() == {"PATCH": 0, "POST": 0}
     assert found.created == {"secrets": JOBS, "services": JOBS, "pods": JOBS * PODS}
     reasons = ("DGLJobCreated", "DGLJobRunning", "DGLJobSucceeded")

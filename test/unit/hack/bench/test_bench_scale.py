@@ -12,7 +12,7 @@ import pytest
 
 from hack.bench.explain import COUNTS, DONE, SEEN, UNCHANGED, StatusWrites, why
 from hack.bench.options import parse
-from hack.bench.samples import counted, requests_by_verb
+from hack.bench.samples import counted, refusals, requests_by_verb
 from hack.bench.scaletables import PHASES, Ledger, quiet_section, writes_section
 
 TOLD = """
@@ -34,6 +34,10 @@ def _condition(type_: str, status: str = "True") -> dict[str, str]:
     return {"type": type_, "status": status, "reason": "R"}
 
 
+def _worded(message: str, **worker: Any) -> dict[str, Any]:
+    return {**_status(**worker), "conditions": [_condition("Running", "False") | {"message": message}]}
+
+
 @pytest.mark.parametrize(
     ("before", "after", "reason"),
     [
@@ -47,6 +51,8 @@ def _condition(type_: str, status: str = "True") -> dict[str, str]:
         (_status() | {"dispatch": {"ready": 1}}, _status() | {"dispatch": {"ready": 2}}, COUNTS),
         (_status(), _status() | {"restartCount": 1}, "fields restartCount"),
         (_status(), _status(selector="a=b"), "fields selector"),
+        (_worded("0 to 9", active=1), _worded("1 to 9", active=2), "words of Running"),
+        (_status(), _status() | {"startTime": "now"}, "fields startTime"),
         (_status(active=1), _status(active=1), UNCHANGED),
     ],
 )
@@ -90,6 +96,12 @@ def test_what_a_program_counts_is_read_by_labels_and_by_what_was_answered() -> N
     assert counted(TOLD, "absent") == 0
     assert requests_by_verb(TOLD) == {"POST": 9, "GET": 2}
     assert requests_by_verb(TOLD, below=400) == {"POST": 7, "GET": 2}
+    assert refusals(TOLD) == {"POST 409": 1, "POST <error>": 1}
+
+
+def test_refused_requests_are_told_by_verb_and_answer() -> None:
+    text = writes_section(replace(_ledger(), refused=Counter({"PATCH 409": 2, "GET <error>": 1}))).markdown()
+    assert "3 requests were refused, 1 of them GET <error>, 2 of them PATCH 409; the watch" in text
 
 
 def _ledger() -> Ledger:
@@ -104,9 +116,7 @@ def test_a_ledger_in_which_each_write_has_its_reason_leaves_none_without_one() -
     assert _ledger().unexplained() == {"PATCH": 0, "POST": 0}
     text = writes_section(_ledger()).markdown()
     assert "| create pods | 10 | 20 | 10 | one a replica |" in text
-    assert (
-        "| patch status: pods done | 3 | 6 | 1 to 10: pods seldom change at once | at most 4 a job |" in text
-    )
+    assert "| patch status: pods done | 3 | 6 | one a second of a job | at most 4 a job |" in text
     assert "| **all POST** | 15 | 30 |  | 0 without an explanation |" in text
 
 
