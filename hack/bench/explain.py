@@ -24,8 +24,8 @@ def why(before: dict[str, Any], after: dict[str, Any]) -> str:
     """
     What a write of a status is for, in a few words: the phase where it is another, else new conditions.
 
-    Where none is: the names of other fields, which pods were seen or are done, conditions that say the same in
-    other words, the counts alone, or nothing.
+    Where none is: the names of other fields, which pods were seen or are done, conditions that say the same
+    in other words, the counts alone, or nothing.
     """
     if before.get("phase") != after.get("phase"):
         return f"phase {after.get('phase')}"

@@ -72,8 +72,7 @@ def writes_section(found: Ledger) -> Section:
     notes = (
         "rows are objects that are there, and states of the jobs that a watch saw, which sees every write",
         "the sums are the operator's own count, rest_client_requests_total: what no row explains is told",
-        f"{found.refused.total()} requests were refused{_listed(found.refused)}; "
-        f"the watch began anew {found.missed} times",
+        f"{_listed(found.refused)}; the watch began anew {found.missed} times",
     )
     header = ("write", "a job", "in all", "expected", "why")
     title = f"API writes of {found.jobs} jobs × {found.pods} pods"  # noqa: RUF001
@@ -81,7 +80,8 @@ def writes_section(found: Ledger) -> Section:
 
 
 def _listed(refused: Counter[str]) -> str:
-    return "".join(f", {count} of them {each}" for each, count in sorted(refused.items()))
+    each = "".join(f", {count} of them {what}" for what, count in sorted(refused.items()))
+    return f"{refused.total()} requests were refused{each}"
 
 
 Row = tuple[str, str, str, str, str]

@@ -3,17 +3,21 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest_asyncio
 
 from dglop.common import JobReconciler
 from dglop.runtime.client import ClientConfig
+from dglop.runtime.clock import SystemClock
 from dglop.runtime.crdinstall import install_crds
 from dglop.runtime.manager import Manager
 from dglop.runtime.settings import Settings
+from dglop.testing.clock import ManualClock
 from dglop.testing.toyjob import ToyJob, ToyJobKind
 from test.envtest.common.case_world import Cases, control_both
+from test.envtest.common.clocked import ClockedCases, Said
 from test.envtest.common.world import World
 from test.wire import Wire
 
@@ -43,3 +47,17 @@ async def cases(server: Envtest, client: Client, namespace: str) -> AsyncIterato
     control_both(manager)
     async with manager:
         yield Cases(manager, client, namespace, wire)
+
+
+@pytest_asyncio.fixture
+async def timed(server: Envtest, client: Client, namespace: str) -> AsyncIterator[ClockedCases]:
+    settings = Settings(namespace=namespace, metrics_bind="0", health_bind="0")
+    config, wire, said = ClientConfig(kubeconfig=str(server.kubeconfig)), Wire(), Said()
+    clock = ManualClock(datetime.now(UTC))  # near the server's, which stamps what is created
+    manager = Manager(
+        settings, config=config, client=client.intercepted(wire.carry), clock=clock, log=said.log
+    )
+    await install_crds(client, [ToyJob], SystemClock())
+    control_both(manager)
+    async with manager:
+        yield ClockedCases(manager, client, namespace, wire, said=said)

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import pytest_asyncio
 import yaml
 
@@ -19,7 +20,8 @@ from dglop.testing.memory import MemoryServer, connect
 from dglop.testing.plugin import _make_chosen_cluster, all_namespaces, cluster, manager, memory_cluster
 from dglop.testing.scripted_clock import EagerClock
 from dglop.testing.toyjob import ToyJob, ToyJobKind
-from test.envtest.common.case_world import Cases, control_both
+from test.envtest.common.case_world import control_both
+from test.envtest.common.clocked import ClockedCases, Said
 from test.envtest.common.world import World
 from test.wire import Wire
 
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
 
 _CRDS = Path(__file__).resolve().parents[3] / "config" / "crd" / "bases"
 
-_TURNS = 600
-
 __all__ = (
     "MemoryCases",
     "_make_chosen_cluster",
@@ -44,6 +44,7 @@ __all__ = (
     "manager",
     "memory_cluster",
     "namespace",
+    "timed",
     "world",
 )
 
@@ -83,7 +84,7 @@ async def namespace(client: Client) -> str:
     return "test"
 
 
-class MemoryCases(Cases):
+class MemoryCases(ClockedCases):
     """The same, where nothing passes by itself and time only when a test says so."""
 
     def __init__(
@@ -92,17 +93,19 @@ class MemoryCases(Cases):
         running: AsyncExitStack,
         manager: Manager,
         wire: Wire,
+        *,
+        said: Said,
         gang: GangScheduler | None = None,
     ) -> None:
         self.cluster = cluster
         self.gang = gang
         self._running = running
-        super().__init__(manager, cluster.client, "default", wire)
+        super().__init__(manager, cluster.client, "default", wire, said=said)
 
     async def restart(self) -> None:
         """End the Manager, and begin another that knows nothing of it."""
         await self._running.aclose()
-        self.follow(await started(self.cluster, self._running, self.wire, self.gang))
+        self.follow(await started(self.cluster, self._running, self.wire, self.said, self.gang))
         await self.cluster.settle()
 
     async def until(self, what: Callable[[], Any]) -> Any:
@@ -111,24 +114,22 @@ class MemoryCases(Cases):
     async def rest(self) -> None:
         await self.cluster.settle()
 
-    async def played_until(self, what: Callable[[], Any]) -> None:
-        for _ in range(_TURNS):
-            await self.kubelet.look()
-            await self.cluster.settle()
-            if what():
-                return
-            await self.cluster.advance(1.0)
-        raise TimeoutError(f"it does not become true within {_TURNS} s of the clock")
+    async def advance(self, seconds: float) -> None:
+        await self.cluster.advance(seconds)
 
 
 async def started(
-    cluster: MemoryCluster, running: AsyncExitStack, wire: Wire, gang: GangScheduler | None = None
+    cluster: MemoryCluster,
+    running: AsyncExitStack,
+    wire: Wire,
+    said: Said,
+    gang: GangScheduler | None = None,
 ) -> Manager:
     """A Manager of both kinds, which *running* ends."""
     settings = Settings(namespace="default", metrics_bind="0", health_bind="0")
     client = cluster.client.intercepted(wire.carry)
     config = ClientConfig(host=client.host)
-    manager = Manager(settings, client=client, config=config, clock=cluster.clock)
+    manager = Manager(settings, client=client, config=config, clock=cluster.clock, log=said.log)
     control_both(manager, gang)
     return await running.enter_async_context(manager)
 
@@ -136,7 +137,13 @@ async def started(
 @pytest_asyncio.fixture
 async def cases(memory_cluster: MemoryCluster) -> AsyncIterator[MemoryCases]:
     await memory_cluster.install(ToyJob, DGLJob)
-    wire = Wire()
+    wire, said = Wire(), Said()
     async with AsyncExitStack() as running:
-        manager = await started(memory_cluster, running, wire)
-        yield MemoryCases(memory_cluster, running, manager, wire)
+        manager = await started(memory_cluster, running, wire, said)
+        yield MemoryCases(memory_cluster, running, manager, wire, said=said)
+
+
+@pytest.fixture
+def timed(cases: MemoryCases) -> MemoryCases:
+    """The same by the name that they have where not every world has a clock of its own."""
+    return cases

@@ -11,6 +11,7 @@ from dglop.dgljob import DGLJob
 from dglop.runtime.crdinstall import install_crds
 from dglop.testing.loosecrd import loose_crd
 from dglop.testing.toyjob import ToyJob
+from test.envtest.common.clocked import Said
 from test.unit.testing.conftest import MemoryCases, started
 from test.wire import Wire
 
@@ -29,10 +30,10 @@ async def gang_cases(cluster: MemoryCluster, *, is_served: bool = True) -> Async
     """Both kinds on a cluster with Volcano's CRD, or without it."""
     crds = [loose_crd(GROUP, has_status=False)] if is_served else []
     await install_crds(cluster.client, [ToyJob, DGLJob], cluster.clock, manifests=crds)
-    wire, volcano = Wire(), Volcano()
+    wire, said, volcano = Wire(), Said(), Volcano()
     async with AsyncExitStack() as running:
-        manager = await started(cluster, running, wire, volcano)
-        yield MemoryCases(cluster, running, manager, wire, volcano)
+        manager = await started(cluster, running, wire, said, volcano)
+        yield MemoryCases(cluster, running, manager, wire, said=said, gang=volcano)
 
 
 async def groups(cases: MemoryCases) -> dict[str, dict[str, Any]]:

@@ -7,3 +7,4 @@ from test.envtest.common.test_cases_cleanup import *  # noqa: F403
 from test.envtest.common.test_cases_restarts import *  # noqa: F403
 from test.envtest.common.test_cases_status import *  # noqa: F403
 from test.envtest.common.test_cases_suspension import *  # noqa: F403
+from test.envtest.common.test_cases_time import *  # noqa: F403
