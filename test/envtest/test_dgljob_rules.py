@@ -59,6 +59,11 @@ def _job(namespace: str, **spec: Any) -> dict[str, Any]:
             {**_by("Worker"), "dglReplicaSpecs": {**_WORKER, "Partitioner": _ONE}},
             "Worker has no Partitioner",
         ),
+        (
+            {"failureRules": [{"name": "a", "action": "Fail", "onExitCodes": [256]}]},
+            "less than or equal to 255",
+        ),
+        ({"failureRules": [{"name": "a", "action": "Fail"}] * 2}, "failureRules.1.: Duplicate value"),
         ({"storage": {"type": "HostPath"}}, "storage of type HostPath needs hostPath"),
         ({"storage": {"hostPath": "/srv"}}, "storage of type HostPath needs hostPath, and no other"),
         ({"storage": {**_CLAIM, "existing": True}}, "storage.existing needs partitionMode Skip"),
@@ -89,6 +94,7 @@ async def test_a_mistake_is_refused_in_its_own_words(
         _by("Worker"),
         {**_by("Launcher"), "dglReplicaSpecs": {**_WORKER, "Launcher": _ONE, "Partitioner": _ONE}},
         {"storage": {"type": "HostPath", "hostPath": "/srv/parts"}},
+        {"failureRules": [{"name": "a", "action": "Fail", "onExitCodes": [3], "targetReplicas": ["Worker"]}]},
     ],
 )
 async def test_what_is_right_is_taken(client: Client, namespace: str, spec: dict[str, Any]) -> None:
