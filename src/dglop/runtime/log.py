@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 import structlog
@@ -25,8 +27,12 @@ CHATTY = ("aiohttp.access", "asyncio", "kubernetes", "urllib3")
 
 
 def make_log(*, format_: str = "auto", level: str = "info", stream: TextIO | None = None) -> Log:
-    """A logger of its own, that touches no global configuration; *format_* is auto, json or console."""
-    out = stream or sys.stderr
+    """
+    A logger of its own, that touches no global configuration; *format_* is auto, json or console.
+
+    A line that cannot be written, as on a full disk or to a pipe without a reader, is lost; the work goes on.
+    """
+    out = _Unfailing(stream or sys.stderr)
     return structlog.wrap_logger(
         structlog.WriteLogger(out),
         processors=_processors(format_, out),
@@ -37,10 +43,11 @@ def make_log(*, format_: str = "auto", level: str = "info", stream: TextIO | Non
 
 def take_over_process(log: Log, *, format_: str = "auto", level: str = "info") -> None:
     """Send what libraries log the same way. It changes the whole process: only for a program's main."""
+    out = _Unfailing(sys.stderr)
     structlog.configure(
-        processors=_processors(format_, sys.stderr),
+        processors=_processors(format_, out),
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(out),
         cache_logger_on_first_use=True,
     )
     root = logging.getLogger()
@@ -50,7 +57,31 @@ def take_over_process(log: Log, *, format_: str = "auto", level: str = "info") -
         logging.getLogger(name).setLevel(max(LEVELS[level], logging.WARNING))
 
 
-def _processors(format_: str, out: TextIO) -> list[Any]:
+class _Unfailing(io.TextIOBase):
+    """A stream whose trouble is nobody else's; there is none where a process was started without stderr."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        if self._stream is not None:
+            with suppress(OSError, ValueError):  # ValueError: it is closed, or cannot say such a character
+                self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        if self._stream is not None:
+            with suppress(OSError, ValueError):
+                self._stream.flush()
+
+    def isatty(self) -> bool:
+        with suppress(ValueError):
+            return self._stream is not None and self._stream.isatty()
+        return False
+
+
+def _processors(format_: str, out: TextIO | _Unfailing) -> list[Any]:
     as_json = format_ == "json" or (format_ == "auto" and not out.isatty())
     render: list[Any] = [structlog.dev.ConsoleRenderer(colors=out.isatty())]
     if as_json:
