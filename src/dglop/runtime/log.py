@@ -7,7 +7,7 @@ import io
 import logging
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import structlog
 
@@ -32,7 +32,7 @@ def make_log(*, format_: str = "auto", level: str = "info", stream: TextIO | Non
 
     A line that cannot be written, as on a full disk or to a pipe without a reader, is lost; the work goes on.
     """
-    out = _Unfailing(stream or sys.stderr)
+    out = _unfailing(stream or sys.stderr)
     return structlog.wrap_logger(
         structlog.WriteLogger(out),
         processors=_processors(format_, out),
@@ -43,7 +43,7 @@ def make_log(*, format_: str = "auto", level: str = "info", stream: TextIO | Non
 
 def take_over_process(log: Log, *, format_: str = "auto", level: str = "info") -> None:
     """Send what libraries log the same way. It changes the whole process: only for a program's main."""
-    out = _Unfailing(sys.stderr)
+    out = _unfailing(sys.stderr)
     structlog.configure(
         processors=_processors(format_, out),
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
@@ -81,7 +81,11 @@ class _Unfailing(io.TextIOBase):
         return False
 
 
-def _processors(format_: str, out: TextIO | _Unfailing) -> list[Any]:
+def _unfailing(stream: TextIO | None) -> TextIO:
+    return cast("TextIO", _Unfailing(stream))
+
+
+def _processors(format_: str, out: TextIO) -> list[Any]:
     as_json = format_ == "json" or (format_ == "auto" and not out.isatty())
     render: list[Any] = [structlog.dev.ConsoleRenderer(colors=out.isatty())]
     if as_json:

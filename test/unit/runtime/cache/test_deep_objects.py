@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from dglop.errors import SchemaError
+from dglop.runtime import api
 from dglop.runtime.api import CustomResource, Resource
 from dglop.runtime.api.outline import cut, outline
 from dglop.runtime.cache import CacheOptions, KindOptions, without
@@ -147,7 +148,7 @@ def test_a_webhook_refuses_a_review_that_is_too_deep_in_a_sentence(read: Callabl
 
 
 def test_a_client_reads_no_deep_object_and_says_why() -> None:
-    class Wide(CustomResource, group="example.dev", version="v1"):
+    class Wide(CustomResource[api.Spec, api.Status], group="example.dev", version="v1"):
         pass
 
     body = deepened(wire_bytes({**deep_pod("a", 5), "kind": "Wide"}))
