@@ -19,7 +19,10 @@ USAGE = """usage: dglrun.pyz COMMAND [NAME=VALUE...] [-- COMMAND...]
   serve                       serve the parts to the job's Workers
   fetch                       bring this Worker's part, verified
   worker -- COMMAND...        meet the other Workers, run servers and trainers, fail once
+  assemble                    make this Worker's part together with the other Workers
   partition-dataset           what partition runs where it is given no command
+  partition-parallel          the same by several processes
+  assemble-process            one of the processes that those two start
   hosts FILE                  wait until the hosts of an MPI host file have addresses
   progress PERCENT [SECONDS_LEFT] [NAME=VALUE...]   say how far the training is
   --version
@@ -37,7 +40,7 @@ def main(argv: Sequence[str]) -> int:
     if command == "--version":
         print("dglrun %s" % VERSION)
         return 0
-    if command in ("progress", "partition-dataset"):
+    if command in ("progress", "partition-dataset", "partition-parallel", "assemble-process"):
         return _inside(command, rest)
     if command == "hosts":
         return _hosts(rest)
@@ -78,6 +81,10 @@ def _run(command: str, rest: List[str], variables: Mapping[str, str]) -> Ending:
         from .fetch import fetch  # noqa: PLC0415
 
         return fetch(variables)
+    if command == "assemble":
+        from .assemble.msp import assemble  # noqa: PLC0415
+
+        return assemble(variables)
     if command == "worker":
         from .worker import worker  # noqa: PLC0415
 
@@ -133,6 +140,14 @@ def _inside(command: str, rest: List[str]) -> int:
             from .progress import progress  # noqa: PLC0415
 
             progress(rest, variables)
+        elif command == "partition-parallel":
+            from .assemble.smp import partition_parallel  # noqa: PLC0415
+
+            return partition_parallel(variables)
+        elif command == "assemble-process":
+            from .assemble.rank import rank_main  # noqa: PLC0415
+
+            return rank_main(variables)
         else:
             from .datasets import partition_dataset  # noqa: PLC0415
             from .env import Env  # noqa: PLC0415

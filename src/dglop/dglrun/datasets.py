@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-from typing import TYPE_CHECKING, Any
+import time
+from typing import TYPE_CHECKING, Any, Optional
 from urllib.parse import unquote, urlsplit
 
 from . import contract
 from .ending import config_refusal
+from .stats import leave_stats, peak_bytes, read_stats, stats_text
 
 if TYPE_CHECKING:
     from .env import Env
@@ -76,21 +77,29 @@ def saved(url: str) -> Any:
     return dgl.to_simple(graph, copy_edata=True) if graph.is_multigraph else graph
 
 
-def write_parts(graph: Any, name: str, parts: int, folder: str, method: str = "metis") -> None:
-    """Partition `graph` in DGL's format into `folder`, and leave the number of cut edges beside it."""
+def write_parts(
+    graph: Any, name: str, parts: int, folder: str, method: str = "metis", *, began: Optional[float] = None
+) -> None:
+    """Partition `graph` in DGL's format into `folder`, and leave beside it what that took.
+
+    `began`: when this process set out to make or read the graph, on time.monotonic's clock; else now.
+    """
     import dgl  # noqa: PLC0415
 
+    started = time.monotonic() if began is None else began
     train = graph.ndata.get("train_mask")
     dgl.distributed.partition_graph(
         graph, name, parts, folder, part_method=method, balance_ntypes=train, balance_edges=True
     )
+    seconds, peak = time.monotonic() - started, peak_bytes()
     cut = sum(_cut_edges(dgl, folder, part) for part in range(parts))
-    with open(os.path.join(folder, contract.STATS_FILE), "w", encoding="utf-8") as file:
-        json.dump({"edgeCut": cut}, file)
+    leave_stats(folder, edge_cut=cut, seconds=seconds, peak=peak)
+    print(stats_text(read_stats(folder)), flush=True)
 
 
 def partition_dataset(env: Env) -> None:
     """What `partition` runs where the user gave no command. Raises Refusal (ConfigInvalid)."""
+    began = time.monotonic()
     name, url = env.maybe(contract.ENV_DATASET_NAME), env.maybe(contract.ENV_DATASET_URL)
     if url is not None:
         graph = saved(url)
@@ -109,6 +118,7 @@ def partition_dataset(env: Env) -> None:
         env.integer(contract.ENV_NUM_PARTS, least=1),
         env.text(contract.ENV_PARTS_DIR),
         env.text(contract.ENV_PART_METHOD, "metis"),
+        began=began,
     )
 
 
