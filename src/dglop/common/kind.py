@@ -125,6 +125,14 @@ class JobKind(ABC, Generic[JobT]):
         """
         return ()
 
+    def attempt_objects(self, job: JobT, observed: Observed) -> Sequence[dict[str, Any]]:
+        """Objects that are made of what is seen of the pods, such as their addresses; none until it is there.
+
+        As `extra_objects`, they exist before the pods that are made in the same plan. `phases` must hold
+        those that mount one until it can be complete, and `job.status.attempt` must be in its name.
+        """
+        return ()
+
     def pod_groups(self, job: JobT) -> Sequence[Group]:
         """Which replica types run at the same time, for gang scheduling; all of them by default.
 

@@ -19,6 +19,10 @@ USAGE = """usage: dglrun.pyz COMMAND [NAME=VALUE...] [-- COMMAND...]
   serve                       serve the parts to the job's Workers
   fetch                       bring this Worker's part, verified
   worker -- COMMAND...        meet the other Workers, run servers and trainers, fail once
+  dispatch                    bring each Worker its part by exec, verified (launchMode Exec)
+  connect                     bring each Worker the host files by exec (launchMode Exec)
+  launch -- COMMAND...        in a Launcher: servers and trainers on the Workers, by kubexec.sh
+  kubectl exec|cp ...         in a Launcher: these two of kubectl, in its words
   partition-dataset           what partition runs where it is given no command
   hosts FILE                  wait until the hosts of an MPI host file have addresses
   progress PERCENT [SECONDS_LEFT] [NAME=VALUE...]   say how far the training is
@@ -41,6 +45,10 @@ def main(argv: Sequence[str]) -> int:
         return _inside(command, rest)
     if command == "hosts":
         return _hosts(rest)
+    if command == "kubectl":
+        from .kube.kubectl import kubectl  # noqa: PLC0415
+
+        return kubectl(rest, os.environ)
     return _container(command, rest, os.environ)
 
 
@@ -82,7 +90,24 @@ def _run(command: str, rest: List[str], variables: Mapping[str, str]) -> Ending:
         from .worker import worker  # noqa: PLC0415
 
         return worker(user, variables)
+    if command in ("dispatch", "connect", "launch"):
+        return _execmode(command, user, variables)
     raise config_refusal("there is no command %r\n%s" % (command, USAGE))
+
+
+def _execmode(command: str, user: List[str], variables: Mapping[str, str]) -> Ending:
+    """The commands of a Launcher with launchMode Exec."""
+    if command == "dispatch":
+        from .execmode.dispatch import dispatch  # noqa: PLC0415
+
+        return dispatch(variables)
+    if command == "connect":
+        from .execmode.connect import connect  # noqa: PLC0415
+
+        return connect(variables)
+    from .execmode.launch import launch  # noqa: PLC0415
+
+    return launch(user, variables)
 
 
 def _settings(rest: List[str]) -> Tuple[Dict[str, str], List[str]]:
