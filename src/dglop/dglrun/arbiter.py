@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which failure of an attempt was the first: decided once, at worker-0, from what it hears and does not."""
+"""Which failure of an attempt was the first: decided once, at the hub, from what it hears and does not."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Arbiter:
         self._reports.append((at, failure))
 
     def done(self, index: int) -> None:
-        """All trainers of this Worker ended well."""
+        """All trainers of this pod ended well, or it has none."""
         self._done.add(index)
 
     @property
@@ -43,7 +43,7 @@ class Arbiter:
         return len(self._done) == self._workers and self.verdict is None
 
     def judge(self, now: float, heard: Mapping[int, float]) -> Optional[Failure]:
-        """The verdict if there is one by `now`; `heard`: when each other Worker last gave a sign of life."""
+        """The verdict if there is one by `now`; `heard`: when each other pod last gave a sign of life."""
         if self.verdict is None and self._reports and not self.all_done:
             self.verdict = self._choose(now, heard)
         return self.verdict

@@ -19,6 +19,7 @@ USAGE = """usage: dglrun.pyz COMMAND [NAME=VALUE...] [-- COMMAND...]
   serve                       serve the parts to the job's Workers
   fetch                       bring this Worker's part, verified
   worker -- COMMAND...        meet the other Workers, run servers and trainers, fail once
+  server, sampler, trainer -- COMMAND...   the same for a pod that has only these
   partition-dataset           what partition runs where it is given no command
   hosts FILE                  wait until the hosts of an MPI host file have addresses
   progress PERCENT [SECONDS_LEFT] [NAME=VALUE...]   say how far the training is
@@ -78,10 +79,10 @@ def _run(command: str, rest: List[str], variables: Mapping[str, str]) -> Ending:
         from .fetch import fetch  # noqa: PLC0415
 
         return fetch(variables)
-    if command == "worker":
+    if command in ("worker", "server", "sampler", "trainer"):
         from .worker import worker  # noqa: PLC0415
 
-        return worker(user, variables)
+        return worker(command, user, variables)
     raise config_refusal("there is no command %r\n%s" % (command, USAGE))
 
 

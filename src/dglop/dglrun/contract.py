@@ -12,9 +12,12 @@ Partitioner    ``serve`` (second; only     ``Z serve``; never ends by itself, ex
 Worker         ``fetch`` (init; only       ``Z fetch``
                without a claim)
 Worker         main                        ``Z worker -- <user command>``
+Server,        main                        ``Z server|sampler|trainer -- <user command>``: only that role's
+Sampler,                                   processes of the same program (trainingLayout TriWorkload); ``fetch``
+Trainer                                    goes before as in a Worker
 =============  ==========================  ==============================================================
 
-``serve`` and ``worker`` are ready once READY_FILE is there: a startup probe waits for it in the container.
+``serve``, ``worker`` and its kin are ready once READY_FILE is there: a startup probe waits for it in the container.
 
 Environment
 -----------
@@ -30,7 +33,8 @@ partition: ENV_DATASET_NAME or ENV_DATASET_URL when no command is given (ENV_DAT
 and ENV_GRAPH_NAME refine it).
 serve: ENV_PARTS_TOKEN_FILE; ENV_PARTS_PORT (default 29401).
 fetch: ENV_PARTS_URL and ENV_PARTS_TOKEN_FILE; ENV_MANIFEST_HASH when a hash is latched in the job's status;
-ENV_FETCH_TIMEOUT_SECONDS (3600), ENV_FETCH_RETRIES (5 without any progress).
+ENV_FETCH_TIMEOUT_SECONDS (3600), ENV_FETCH_RETRIES (5 without any progress); ENV_PART (the own index):
+which part this pod needs, NO_PART: only what all need.
 worker: ENV_VERIFY_PARTS (on a claim, where no fetch goes before); ENV_MANIFEST_HASH; ENV_POD_IP (status.podIP
 or status.podIPs: the first IPv4 of a comma list is taken), ENV_NUM_WORKERS,
 ENV_NUM_TRAINERS (1), ENV_NUM_SERVERS (1), ENV_NUM_SAMPLERS (0), ENV_RENDEZVOUS_HOST, ENV_RENDEZVOUS_PORT
@@ -39,6 +43,10 @@ that they know it; without it they do not prove anything), ENV_STATUS_URL and EN
 (worker-0 posts progress; unset: nobody does), ENV_HEARTBEAT_SECONDS (2), ENV_LOST_SECONDS (5 heartbeats),
 ENV_VERDICT_SECONDS (5), ENV_RENDEZVOUS_TIMEOUT_SECONDS (600), ENV_SERVER_EXIT_SECONDS (30),
 ENV_KILL_SECONDS (5: SIGTERM to SIGKILL of children; keep terminationGracePeriodSeconds above it).
+server, sampler, trainer: the same, but for ENV_NUM_WORKERS; ENV_NUM_SERVER_PODS (as many as parts),
+ENV_NUM_TRAINER_PODS, ENV_NUM_SAMPLER_PODS (0). ENV_NUM_SERVERS, ENV_NUM_TRAINERS and ENV_NUM_SAMPLERS (1) are
+then per pod of that role. Sampler k of a pod listens on ENV_PORT_BASE + k. All meet at trainer-0, which does
+what is said here of worker-0.
 The emptyDir of ip_config, ready and progress file is mounted at RUN_DIR (ENV_RUN_DIR moves it).
 
 Progress, worker-0 to the operator
@@ -77,6 +85,9 @@ Failure: ``{"cause": ..., "process": ..., "exitCode": int, "lines": [str, ...], 
   ``reason`` ``PeerFailed``, ``PeerLost`` or ``PeerStopped``.
 - ``cause: "stop"``: told to stop (SIGTERM, SIGINT), exit EXIT_PEER.
 
+A server, sampler or trainer of its own pod is named and judged as those of a Worker. A pod without trainers
+ends well, ``{}``, when all trainers have.
+
 Exit codes: a child's own code, 128 + n for its signal n, 126/127 where it could not be started, or one of
 EXIT_* below. Of an attempt's Workers at most one writes ``cause: "self"`` as long as worker-0 lives.
 """
@@ -92,6 +103,7 @@ __all__ = (
     "ENV_FETCH_TIMEOUT_SECONDS",
     "ENV_GRAPH_NAME",
     "ENV_HEARTBEAT_SECONDS",
+    "ENV_HOME_PART",
     "ENV_JOB_NAME",
     "ENV_JOB_NAMESPACE",
     "ENV_JOB_UID",
@@ -101,10 +113,14 @@ __all__ = (
     "ENV_MASTER_PORT",
     "ENV_NUM_PARTS",
     "ENV_NUM_SAMPLERS",
+    "ENV_NUM_SAMPLER_PODS",
     "ENV_NUM_SERVERS",
+    "ENV_NUM_SERVER_PODS",
     "ENV_NUM_TRAINERS",
+    "ENV_NUM_TRAINER_PODS",
     "ENV_NUM_WORKERS",
     "ENV_OUTPUT_DIR",
+    "ENV_PART",
     "ENV_PARTS_DIR",
     "ENV_PARTS_PORT",
     "ENV_PARTS_TOKEN_FILE",
@@ -119,6 +135,9 @@ __all__ = (
     "ENV_REPLICA_INDEX",
     "ENV_REPLICA_TYPE",
     "ENV_RUN_DIR",
+    "ENV_SAMPLED_TRAINERS",
+    "ENV_SAMPLERS",
+    "ENV_SAMPLER_PORT",
     "ENV_SERVER_EXIT_SECONDS",
     "ENV_STATUS_TOKEN_FILE",
     "ENV_STATUS_URL",
@@ -134,6 +153,7 @@ __all__ = (
     "IP_CONFIG_NAME",
     "MANIFEST_FILE",
     "MANIFEST_HASH_HEADER",
+    "NO_PART",
     "PARTS_PORT",
     "PROGRESS_FILE_ENV",
     "PROGRESS_NAME",
@@ -152,7 +172,7 @@ ENV_JOB_NAME = "DGLJOB_NAME"
 ENV_JOB_NAMESPACE = "DGLJOB_NAMESPACE"
 ENV_JOB_UID = "DGLJOB_UID"
 ENV_ATTEMPT = "DGLJOB_ATTEMPT"  # 1, 2, …: one life of the gang
-ENV_REPLICA_TYPE = "DGLJOB_REPLICA_TYPE"  # Launcher, Worker, Partitioner
+ENV_REPLICA_TYPE = "DGLJOB_REPLICA_TYPE"  # Launcher, Worker, Partitioner, Server, Sampler, Trainer
 ENV_REPLICA_INDEX = "DGLJOB_REPLICA_INDEX"
 ENV_POD_NAME = "DGLJOB_POD_NAME"
 ENV_POD_IP = "DGLJOB_POD_IP"  # downward API status.podIP
@@ -163,6 +183,15 @@ ENV_NUM_PARTS = "DGLJOB_NUM_PARTS"
 ENV_NUM_TRAINERS = "DGLJOB_NUM_TRAINERS"  # per Worker (slotsPerWorker)
 ENV_NUM_SERVERS = "DGLJOB_NUM_SERVERS"  # per Worker
 ENV_NUM_SAMPLERS = "DGLJOB_NUM_SAMPLERS"  # per trainer
+ENV_NUM_SERVER_PODS = "DGLJOB_NUM_SERVER_PODS"
+ENV_NUM_SAMPLER_PODS = "DGLJOB_NUM_SAMPLER_PODS"
+ENV_NUM_TRAINER_PODS = "DGLJOB_NUM_TRAINER_PODS"
+
+# --- what dglrun tells trainers and samplers in pods of their own ---------------------------------------
+ENV_HOME_PART = "DGLJOB_HOME_PART"  # the part whose servers are asked first, and whose seeds one gets
+ENV_SAMPLERS = "DGLJOB_SAMPLERS"  # of a trainer: host:port,host:port; - for none
+ENV_SAMPLER_PORT = "DGLJOB_SAMPLER_PORT"  # of a sampler
+ENV_SAMPLED_TRAINERS = "DGLJOB_SAMPLED_TRAINERS"  # of a sampler: for how many it samples
 
 # --- where things are ---------------------------------------------------------------------------------
 ENV_PARTS_DIR = "DGLJOB_PARTS_DIR"  # the Partitioner leaves <graph>.json and part*/ here; fetch fills it
@@ -196,6 +225,8 @@ ENV_FETCH_TIMEOUT_SECONDS = "DGLJOB_FETCH_TIMEOUT_SECONDS"
 ENV_FETCH_RETRIES = "DGLJOB_FETCH_RETRIES"  # tries in a row that brought not one byte
 
 # --- what else the operator may say -------------------------------------------------------------------
+ENV_PART = "DGLJOB_PART"  # the part that fetch brings
+NO_PART = "none"
 ENV_MANIFEST_HASH = "DGLJOB_MANIFEST_HASH"  # the hash latched in status.partition; other parts are refused
 ENV_VERIFY_PARTS = "DGLJOB_VERIFY_PARTS"  # 1: no fetch went before, the worker checks its part by itself
 ENV_PARTS_PORT = "DGLJOB_PARTS_PORT"

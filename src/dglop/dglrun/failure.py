@@ -70,7 +70,7 @@ class Failure:
 
 
 def ending_of(failure: Failure, index: int) -> Ending:
-    """How the Worker of this index ends, the attempt's first failure being `failure`."""
+    """How the pod of this seat ends, the attempt's first failure being `failure`."""
     if failure.index == index and failure.kind == DIED:
         code = 1 if failure.exit_code is None else failure.exit_code
         message = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fetch`: this Worker's part from the Partitioner, whole and verified."""
+"""`fetch`: this pod's part from the Partitioner, whole and verified."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _LONGEST_PAUSE = 15.0
 
 
 def fetch(variables: Mapping[str, str]) -> Ending:
-    """Leave this Worker's verified part in the parts' folder. Raises Refusal."""
+    """Leave this pod's verified part in the parts' folder. Raises Refusal."""
     env, say = Env(variables), Stdout().say
     identity, folder = Identity(env), env.text(contract.ENV_PARTS_DIR)
     fetcher = Fetcher(
         PartsServer(env.text(contract.ENV_PARTS_URL), lambda: env.secret(contract.ENV_PARTS_TOKEN_FILE)),
         folder,
-        part=identity.index,
+        part=_part(env, identity),
         job_uid=identity.job_uid,
         latched=env.maybe(contract.ENV_MANIFEST_HASH),
         deadline=time.monotonic() + env.seconds(contract.ENV_FETCH_TIMEOUT_SECONDS, 3600.0),
@@ -53,7 +53,7 @@ class Fetcher:
 
     server: PartsServer
     folder: str
-    part: int
+    part: Optional[int]
     job_uid: str
     latched: Optional[str]
     deadline: float
@@ -76,7 +76,8 @@ class Fetcher:
                 self.say("the Partitioner has made new parts meanwhile: starting over")
                 continue
             size = sum(file.size for file in manifest.of_part(self.part))
-            self.say("part %d: %d bytes verified, manifest %s" % (self.part, size, manifest.hash))
+            what = "what all need" if self.part is None else "part %d" % self.part
+            self.say("%s: %d bytes verified, manifest %s" % (what, size, manifest.hash))
             return {"manifest": manifest.hash, "bytes": size, "resumed": self.resumed, "reused": reused}
         sentence = "%s changed its parts %d times during one fetch" % (self.server.url, _CHANGED_TRIES)
         raise Refusal("PartsChanged", contract.EXIT_RETRYABLE, sentence)
@@ -91,8 +92,8 @@ class Fetcher:
                 self._wait(tries, str(cut), limit=None)
                 tries += 1
         check_latched(manifest.hash, self.latched)
-        if self.part >= manifest.num_parts:
-            sentence = "there are %d parts, this Worker needs part %d" % (manifest.num_parts, self.part)
+        if self.part is not None and self.part >= manifest.num_parts:
+            sentence = "there are %d parts, this pod needs part %d" % (manifest.num_parts, self.part)
             raise Refusal("PartsChanged", contract.EXIT_RETRYABLE, sentence)
         return manifest
 
@@ -154,6 +155,13 @@ class Fetcher:
             raise Refusal("PartsUnreachable", contract.EXIT_RETRYABLE, sentence)
         self.say("%s; next try in %.1f s" % (why, pause))
         self.pause(pause)
+
+
+def _part(env: Env, identity: Identity) -> Optional[int]:
+    """Which part this pod needs. Raises Refusal."""
+    if env.maybe(contract.ENV_PART) == contract.NO_PART:
+        return None
+    return env.integer(contract.ENV_PART, identity.index)
 
 
 def _whole(folder: str, wanted: PartFile) -> bool:

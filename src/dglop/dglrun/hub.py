@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Worker-0's end of the attempt's connections: lets the Workers in, tells all how it goes."""
+"""The hub's end of the attempt's connections: lets the others in, tells all how it goes."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from .wire import Channel, Gone, same_proof, sign
 if TYPE_CHECKING:
     import socket
 
+    from .gang import Gang
+
 __all__ = ("Hub", "Patience")
 
 Message = Mapping[str, Any]
@@ -36,7 +38,7 @@ class Patience:
 
 
 class Hub:
-    """For worker-0's own supervisor it is a link like any other: `send` to it, `tell` is called by it.
+    """For the supervisor of its own pod it is a link like any other: `send` to it, `tell` is called by it.
 
     All that it knows is changed by its one thread; the others only put what they hear into its queue.
     """
@@ -44,7 +46,7 @@ class Hub:
     def __init__(
         self,
         host: Who,
-        workers: int,
+        gang: Gang,
         listener: socket.socket,
         *,
         patience: Patience,
@@ -53,9 +55,9 @@ class Hub:
         say: Callable[[str], None],
     ) -> None:
         """`tell` gets what the members get: met, verdict or alldone."""
-        self._host, self._workers, self._listener = host, workers, listener
+        self._host, self._gang, self._listener = host, gang, listener
         self._patience, self._token, self._tell, self._say = patience, token, tell, say
-        self._arbiter = Arbiter(workers, grace=patience.verdict, heartbeat=patience.heartbeat)
+        self._arbiter = Arbiter(gang.size, grace=patience.verdict, heartbeat=patience.heartbeat)
         self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._members: Dict[int, Channel] = {}
         self._who: Dict[int, Who] = {}
@@ -67,7 +69,7 @@ class Hub:
         self._thread.start()
 
     def send(self, message: Message) -> None:
-        """A word of worker-0's own supervisor."""
+        """A word of the own pod's supervisor."""
         self._queue.put((0, None, message))
 
     def close(self, patience: float) -> None:
@@ -84,7 +86,7 @@ class Hub:
         finally:
             if not self._closing:
                 # a defect of ours: nobody may wait for a hub that is gone
-                lines = ("the hub of worker-0 has ended, see its log",)
+                lines = ("the hub of %s has ended, see its log" % self._gang.hub,)
                 host = self._host
                 code = contract.EXIT_RETRYABLE
                 self._end(Failure(host.index, host.pod, DIED, "rendezvous", code, lines=lines))
@@ -100,7 +102,7 @@ class Hub:
                 beat = now + self._patience.heartbeat
             if not self._met and not self._over and now >= deadline:
                 waited = self._patience.rendezvous
-                self._end(missing(self._host, sorted(self._who), self._workers, waited))
+                self._end(missing(self._host, sorted(self._who), self._gang, waited))
             self._judge(now)
             times = [beat, self._arbiter.due() or beat, beat if self._met or self._over else deadline]
             with contextlib.suppress(queue.Empty):
@@ -124,7 +126,7 @@ class Hub:
                 failure = Failure.from_json(message["failure"])
                 age = float(message.get("age", 0.0))
             except (KeyError, TypeError, ValueError) as error:
-                self._say("worker-%d reports a failure that makes no sense: %r" % (index, error))
+                self._say("%s reports a failure that makes no sense: %r" % (self._gang.name(index), error))
                 return
             self._arbiter.report(failure, time.monotonic() - max(0.0, age))
 
@@ -138,14 +140,15 @@ class Hub:
         if before is not None:
             before.close()
         self._members[guest.index], self._who[guest.index] = channel, guest
-        self._say("%s has come from %s (%d of %d)" % (guest.pod, guest.ip, len(self._who) + 1, self._workers))
+        here = len(self._who) + 1
+        self._say("%s has come from %s (%d of %d)" % (guest.pod, guest.ip, here, self._gang.size))
         if mixed is not None:
             self._end(mixed)
         else:
             self._check_met()
 
     def _check_met(self) -> None:
-        if len(self._who) + 1 < self._workers:
+        if len(self._who) + 1 < self._gang.size:
             return
         guests = [self._who[index] for index in sorted(self._who)]
         same = common_address(self._host, guests)
@@ -228,9 +231,9 @@ class Hub:
             proof = message["proof"]
         except (KeyError, TypeError, ValueError) as error:
             raise Gone("it does not introduce itself: %r" % error) from error
-        answer: Optional[Refused] = refusal(self._host, guest, self._workers)
+        answer: Optional[Refused] = refusal(self._host, guest, self._gang)
         if not same_proof(sign(token, "join", nonces, guest.to_json()), proof):
-            answer = Refused("the tokens differ: this is worker-0 of another job")
+            answer = Refused("the tokens differ: this is %s of another job" % self._gang.hub)
         if answer is not None:
             channel.send(_refused(answer))
             raise Gone("%s is refused: %s" % (guest.pod, answer.sentence))

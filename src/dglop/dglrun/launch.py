@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from .env import Env, Identity
     from .rendezvous import Who
 
-__all__ = ("Shape", "ip_config", "launch_plan", "server_names", "trainer_names")
+__all__ = (
+    "Shape",
+    "common_env",
+    "ip_config",
+    "launch_plan",
+    "server_env",
+    "server_names",
+    "trainer_env",
+    "trainer_names",
+    "write_whole",
+)
 
 
 @dataclass(frozen=True)
@@ -73,38 +83,47 @@ def launch_plan(
 
     What DGL and torch find each other by is always set; of the rest the user's own value in `base` wins.
     """
+    clients = shape.workers * shape.trainers * (1 + shape.samplers)
+    common = common_env(base, paths, servers=shape.servers, samplers=shape.samplers, clients=clients)
+    servers = [
+        Command(name, argv, server_env(common, identity.index * shape.servers + number))
+        for number, name in enumerate(server_names(shape))
+    ]
+    trainers = [
+        Command(name, argv, trainer_env(common, identity, shape, number, master=peers[0].ip, threads=threads))
+        for number, name in enumerate(trainer_names(shape))
+    ]
+    return servers + trainers
+
+
+def common_env(
+    base: Mapping[str, str], paths: Tuple[str, str], *, servers: int, samplers: int, clients: int
+) -> Dict[str, str]:
+    """What every process of DGL is told; `clients` are all trainers and samplers of the job."""
     common = dict(base)
     for name, value in (("DGL_GRAPH_FORMAT", "csc"), ("DGL_KEEP_ALIVE", "0"), ("DGLBACKEND", "pytorch")):
         common.setdefault(name, value)
     common.update(
         DGL_IP_CONFIG=paths[0],
         DGL_CONF_PATH=paths[1],
-        DGL_NUM_SERVER=str(shape.servers),
-        DGL_NUM_SAMPLER=str(shape.samplers),
-        DGL_NUM_CLIENT=str(shape.workers * shape.trainers * (1 + shape.samplers)),
+        DGL_NUM_SERVER=str(servers),
+        DGL_NUM_SAMPLER=str(samplers),
+        DGL_NUM_CLIENT=str(clients),
     )
-    servers = [
-        Command(name, argv, _server_env(common, identity.index * shape.servers + number))
-        for number, name in enumerate(server_names(shape))
-    ]
-    trainers = [
-        Command(
-            name, argv, _trainer_env(common, identity, shape, number, master=peers[0].ip, threads=threads)
-        )
-        for number, name in enumerate(trainer_names(shape))
-    ]
-    return servers + trainers
+    return common
 
 
-def _server_env(common: Mapping[str, str], number: int) -> Dict[str, str]:
+def server_env(common: Mapping[str, str], number: int) -> Dict[str, str]:
+    """What server `number` of the job is told."""
     env = dict(common, DGL_ROLE="server", DGL_SERVER_ID=str(number))
     env.setdefault("OMP_NUM_THREADS", "1")
     return env
 
 
-def _trainer_env(
+def trainer_env(
     common: Mapping[str, str], identity: Identity, shape: Shape, number: int, *, master: str, threads: int
 ) -> Dict[str, str]:
+    """What trainer `number` of its pod is told; of `shape` only workers, trainers and masterPort count."""
     env = dict(
         common,
         DGL_ROLE="client",

@@ -65,8 +65,8 @@ class Manifest:
     def total_bytes(self) -> int:
         return sum(file.size for file in self.files)
 
-    def of_part(self, part: int) -> List[PartFile]:
-        """The files that a Worker with this part needs: the shared ones first."""
+    def of_part(self, part: Optional[int]) -> List[PartFile]:
+        """The files that a pod with this part needs: the shared ones first, and without a part only these."""
         mine = [file for file in self.files if file.part is None or file.part == part]
         return sorted(mine, key=lambda file: (file.part is not None, file.path))
 

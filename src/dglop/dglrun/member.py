@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The other Workers' end of the attempt's connections: finds worker-0 and keeps the line to it."""
+"""The others' end of the attempt's connections: finds the hub and keeps the line to it."""
 
 from __future__ import annotations
 
@@ -26,30 +26,32 @@ _RETRY_SECONDS = 1.0
 
 
 class Member:
-    """A link to worker-0's hub: `tell` is called with met, then verdict or alldone, or only with verdict."""
+    """A link to the hub: `tell` is called with met, then verdict or alldone, or only with verdict."""
 
     def __init__(
         self,
         me: Who,
         address: Tuple[str, int],
         *,
+        hub: str,
         patience: Patience,
         token: Callable[[], Optional[str]],
         tell: Callable[[Message], None],
         say: Callable[[str], None],
     ) -> None:
+        """`hub` is what the pod is called that has it, as long as it has not said so itself."""
         self._me, self._address, self._patience = me, address, patience
         self._token, self._tell, self._say = token, tell, say
         self._channel: Optional[Channel] = None
         self._stop = threading.Event()
         self._met = self._told = False
-        self._host = "worker-0"
+        self._hub = self._host = hub
 
     def start(self) -> None:
         threading.Thread(target=self._run, daemon=True).start()
 
     def send(self, message: Message) -> None:
-        """To worker-0; if it is gone `tell` is going to hear of it."""
+        """To the hub; if it is gone `tell` is going to hear of it."""
         if self._channel is not None:
             with contextlib.suppress(Gone):
                 self._channel.send(message)
@@ -78,7 +80,7 @@ class Member:
                 self._lost(trouble)
                 return
             if trouble != said:
-                self._say("worker-0 at %s:%d: %s; trying again" % (*self._address, trouble))
+                self._say("%s at %s:%d: %s; trying again" % (self._hub, *self._address, trouble))
                 said = trouble
             if time.monotonic() > deadline:
                 self._never(trouble)
@@ -156,7 +158,8 @@ class Member:
             self._tell_failure(Failure(0, self._host, LOST, lines=("its supervisor %s" % why,)))
 
     def _never(self, why: str) -> None:
-        sentence = "worker-0 at %s:%d could not be met in %g s: %s" % (
+        sentence = "%s at %s:%d could not be met in %g s: %s" % (
+            self._hub,
             *self._address,
             self._patience.rendezvous,
             why,
@@ -173,4 +176,4 @@ class Member:
 
 
 class _Final(Exception):  # noqa: N818
-    """Worker-0 says that this pod's time is over."""
+    """The hub says that this pod's time is over."""

@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may join an attempt, and when all have met: decisions of worker-0 without any I/O."""
+"""Who may join an attempt, and when all have met: decisions at the hub without any I/O."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence
 
 from . import contract
 from .failure import DIED, Failure
+
+if TYPE_CHECKING:
+    from .gang import Gang
 
 __all__ = ("Refused", "Who", "common_address", "different_parts", "missing", "refusal")
 
 
 @dataclass(frozen=True)
 class Who:
-    """What a Worker says of itself."""
+    """What a pod says of itself; `index` is its seat in the gang."""
 
     index: int
     pod: str
@@ -48,27 +51,27 @@ class Who:
 
 @dataclass(frozen=True)
 class Refused:
-    """Not let in; `final`: this pod's time is over, else it may come again and find the right worker-0."""
+    """Not let in; `final`: this pod's time is over, else it may come again and find the right hub."""
 
     sentence: str
     final: bool = False
 
 
-def refusal(host: Who, guest: Who, workers: int) -> Optional[Refused]:
-    """Why `host`, which is worker-0, does not let `guest` in; None: it does."""
+def refusal(host: Who, guest: Who, gang: Gang) -> Optional[Refused]:
+    """Why `host`, which is the hub, does not let `guest` in; None: it does."""
     if guest.job_uid != host.job_uid:
-        return Refused("this is worker-0 of another job (%s)" % host.job_uid)
+        return Refused("this is %s of another job (%s)" % (gang.hub, host.job_uid))
     if guest.attempt < host.attempt:
         return Refused("attempt %d is over, attempt %d has begun" % (guest.attempt, host.attempt), final=True)
     if guest.attempt > host.attempt:
-        return Refused("this is worker-0 of attempt %d, which is still ending" % host.attempt)
-    if not 0 < guest.index < workers:
-        return Refused("there are %d Workers, none has index %d" % (workers, guest.index), final=True)
+        return Refused("this is %s of attempt %d, which is still ending" % (gang.hub, host.attempt))
+    if not 0 < guest.index < gang.size:
+        return Refused("the job has %s: none of them is seat %d" % (gang, guest.index), final=True)
     return None
 
 
 def different_parts(host: Who, guest: Who) -> Optional[Failure]:
-    """The failure of an attempt whose Workers hold parts of two partitionings."""
+    """The failure of an attempt whose pods hold parts of two partitionings."""
     if guest.manifest == host.manifest:
         return None
     sentence = "%s holds parts with manifest %s, %s with manifest %s: parts are never mixed" % (
@@ -81,11 +84,11 @@ def different_parts(host: Who, guest: Who) -> Optional[Failure]:
 
 
 def common_address(host: Who, guests: Sequence[Who]) -> Optional[Failure]:
-    """The failure of an attempt in which two Workers have one address, which DGL cannot tell apart."""
+    """The failure of an attempt in which two pods have one address, which DGL cannot tell apart."""
     seen: Dict[str, Who] = {}
     for who in (host, *guests):
         if who.ip in seen:
-            sentence = "%s and %s both have the address %s: DGL needs one address a Worker (hostNetwork?)" % (
+            sentence = "%s and %s both have the address %s: DGL needs one address a pod (hostNetwork?)" % (
                 seen[who.ip].pod,
                 who.pod,
                 who.ip,
@@ -95,9 +98,9 @@ def common_address(host: Who, guests: Sequence[Who]) -> Optional[Failure]:
     return None
 
 
-def missing(host: Who, present: Sequence[int], workers: int, waited: float) -> Failure:
-    """The failure of an attempt whose Workers did not all come."""
-    absent: List[str] = ["worker-%d" % index for index in range(1, workers) if index not in present]
+def missing(host: Who, present: Sequence[int], gang: Gang, waited: float) -> Failure:
+    """The failure of an attempt whose pods did not all come."""
+    absent: List[str] = [gang.name(seat) for seat in range(1, gang.size) if seat not in present]
     sentence = "after %g s still missing: %s" % (waited, ", ".join(absent))
     return _failure(host, "PeersMissing", sentence)
 

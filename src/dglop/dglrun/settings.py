@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a Worker's supervisor is told by its environment."""
+"""What a pod's supervisor is told by its environment."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import os
 from typing import Mapping, Optional, Tuple
 
 from . import contract
+from .duty import Duty, worker_duty
 from .env import Env, Identity
 from .hub import Patience
-from .launch import Shape
 from .machine import ipv4
+from .remote.duty import apart
 
 __all__ = ("WorkerSettings",)
 
@@ -18,16 +19,18 @@ __all__ = ("WorkerSettings",)
 class WorkerSettings:
     """Read once at the start, so that a mistake is said before anything begins; tokens are read when used."""
 
-    def __init__(self, variables: Mapping[str, str]) -> None:
-        """Raises Refusal (ConfigInvalid)."""
+    def __init__(self, variables: Mapping[str, str], role: str) -> None:
+        """`role` is the command: worker, server, sampler or trainer. Raises Refusal (ConfigInvalid)."""
         env = self._env = Env(variables)
         self.identity: Identity = Identity(env)
-        self.shape: Shape = Shape.from_env(env)
+        self.duty: Duty = (
+            worker_duty(env, self.identity) if role == "worker" else apart(env, self.identity, role)
+        )
         self.parts_dir: str = env.text(contract.ENV_PARTS_DIR)
         self.run_dir: str = env.text(contract.ENV_RUN_DIR, contract.RUN_DIR)
         self.ip: str = ipv4(env.text(contract.ENV_POD_IP))
         self.rendezvous: Tuple[str, int] = (
-            env.text(contract.ENV_RENDEZVOUS_HOST, "" if self.identity.index == 0 else None),
+            env.text(contract.ENV_RENDEZVOUS_HOST, "" if self.duty.seat == 0 else None),
             env.integer(contract.ENV_RENDEZVOUS_PORT, contract.RENDEZVOUS_PORT, least=1),
         )
         self.verifies: bool = env.maybe(contract.ENV_VERIFY_PARTS) is not None

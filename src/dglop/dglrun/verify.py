@@ -13,8 +13,8 @@ from .manifest import ManifestError, load_manifest, verify_files
 __all__ = ("verify_part",)
 
 
-def verify_part(folder: str, part: int, num_parts: int, latched: Optional[str]) -> int:
-    """Check the files of `part` against the manifest; how many bytes were checked.
+def verify_part(folder: str, part: Optional[int], num_parts: int, latched: Optional[str]) -> int:
+    """Check the files of `part`, None: what all need, against the manifest; how many bytes were checked.
 
     Parts that were made elsewhere have no manifest: their layout alone is checked, 0 bytes. Raises Refusal.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`worker`: meet the others, run this Worker's servers and trainers, and end once with all of them."""
+"""`worker` and its kin: meet the others, run this pod's servers, samplers or trainers, end once with all."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .ending import Ending, Refusal, config_refusal
 from .events import ChildrenEnded, Events, Told
 from .failure import DIED, STOPPED, Failure, ending_of, stop_ending
 from .hub import Hub
-from .launch import ip_config, launch_plan, server_names, trainer_names, write_whole
+from .launch import write_whole
 from .layout import LayoutError, check_latched, parts_identity
-from .machine import cpu_count, gloo_interface, oom_kills
+from .machine import gloo_interface, oom_kills
 from .manifest import ManifestError
 from .member import Member
 from .output import Stdout
@@ -37,33 +37,40 @@ _LOOK_SECONDS = 2.0
 _POST_SECONDS = 8.0
 
 
-def worker(argv: Sequence[str], variables: Mapping[str, str]) -> Ending:
-    """Run one attempt of this Worker; see the contract for how it ends. Raises Refusal."""
+def worker(role: str, argv: Sequence[str], variables: Mapping[str, str]) -> Ending:
+    """Run one attempt of this pod; see the contract for how it ends. Raises Refusal."""
     if not argv:
-        raise config_refusal("no command to train with: worker -- COMMAND...")
-    settings = WorkerSettings(variables)
+        raise config_refusal("no command to train with: %s -- COMMAND..." % role)
+    settings = WorkerSettings(variables, role)
     if settings.verifies:
         # before signals become events: checking a large part takes minutes, and must end when it is told to
-        identity, shape = settings.identity, settings.shape
-        size = verify_part(settings.parts_dir, identity.index, shape.workers, settings.latched)
-        Stdout().say("part %d: %d bytes verified" % (identity.index, size))
+        duty = settings.duty
+        size = verify_part(settings.parts_dir, duty.part, duty.parts, settings.latched)
+        what = "what all need" if duty.part is None else "part %d" % duty.part
+        Stdout().say("%s: %d bytes verified" % (what, size))
     events = Events()
     events.listen_to_signals()
     become_reaper()
-    return _Worker(argv, variables, settings, events).run()
+    return _Worker(role, argv, variables, settings, events).run()
 
 
 class _Worker:
     def __init__(
-        self, argv: Sequence[str], variables: Mapping[str, str], settings: WorkerSettings, events: Events
+        self,
+        role: str,
+        argv: Sequence[str],
+        variables: Mapping[str, str],
+        settings: WorkerSettings,
+        events: Events,
     ) -> None:
-        self._argv, self._variables, self._settings, self._events = argv, variables, settings, events
-        self._identity, self._shape = self._settings.identity, self._settings.shape
+        self._role, self._argv, self._variables = role, argv, variables
+        self._settings, self._events = settings, events
+        self._identity, self._duty = self._settings.identity, self._settings.duty
         self._out = Stdout()
         self._samplers = SamplerWatch()
         self._children = Children(self._out, orphaned=self._samplers.orphaned)
         self._poster: Optional[Poster] = None
-        self._training = set(trainer_names(self._shape))
+        self._training = set(self._duty.finishes)
         self._own_failure: Optional[Failure] = None
         self._oom = oom_kills()
 
@@ -76,6 +83,8 @@ class _Worker:
             if isinstance(peers, Ending):
                 return peers
             self._start(peers, config)
+            if not self._training:
+                link.send({"t": "done"})  # this pod is there for others, who say when all is done
             return self._watch(link)
         finally:
             self._mark_ready(there=False)
@@ -86,7 +95,7 @@ class _Worker:
         """Who this is, and the partition config. Raises Refusal."""
         settings, identity = self._settings, self._identity
         try:
-            manifest, config = parts_identity(settings.parts_dir, self._shape.workers)
+            manifest, config = parts_identity(settings.parts_dir, self._duty.parts)
             os.makedirs(settings.run_dir, exist_ok=True)
             for name in (contract.READY_NAME, contract.IP_CONFIG_NAME, contract.PROGRESS_NAME):
                 with contextlib.suppress(FileNotFoundError):
@@ -97,28 +106,30 @@ class _Worker:
         except OSError as error:
             sentence = "%s must be readable and %s writable: %s"
             raise config_refusal(sentence % (settings.parts_dir, settings.run_dir, error)) from error
-        me = Who(identity.index, identity.pod, settings.ip, identity.job_uid, identity.attempt, manifest)
+        me = Who(self._duty.seat, identity.pod, settings.ip, identity.job_uid, identity.attempt, manifest)
         return me, config
 
     def _link(self, me: Who) -> Union[Hub, Member]:
         settings = self._settings
         patience, token = settings.patience, settings.parts_token
         tell, say = self._events.put, self._out.say
+        gang = self._duty.gang
         if me.index != 0:
-            return Member(me, settings.rendezvous, patience=patience, token=token, tell=tell, say=say)
+            return Member(
+                me, settings.rendezvous, hub=gang.hub, patience=patience, token=token, tell=tell, say=say
+            )
         port = settings.rendezvous[1]
         try:
             listener = socket.create_server(("0.0.0.0", port), backlog=128)
         except OSError as error:
-            sentence = "worker-0 cannot listen on port %d: %s" % (port, error)
+            sentence = "%s cannot listen on port %d: %s" % (gang.hub, port, error)
             raise Refusal("ConfigInvalid", contract.EXIT_RETRYABLE, sentence) from error
-        workers = self._shape.workers
-        return Hub(me, workers, listener, patience=patience, token=token, tell=tell, say=say)
+        return Hub(me, gang, listener, patience=patience, token=token, tell=tell, say=say)
 
     def _meet(self, link: Union[Hub, Member]) -> Union[Ending, List[Who]]:
         self._out.say(
-            "worker-%d of %d, attempt %d: waiting for the others"
-            % (self._identity.index, self._shape.workers, self._identity.attempt)
+            "%s, one of %s, attempt %d: waiting for the others"
+            % (self._duty.name, self._duty.gang, self._identity.attempt)
         )
         while True:
             event = self._events.get(None)
@@ -132,23 +143,15 @@ class _Worker:
                 return self._judged(event)
 
     def _start(self, peers: List[Who], config: str) -> None:
-        shape, base = self._shape, child_env(self._variables)
+        base = child_env(self._variables)
         base[contract.PROGRESS_FILE_ENV] = self._settings.path(contract.PROGRESS_NAME)
-        interface = gloo_interface(peers[self._identity.index].ip)
+        interface = gloo_interface(self._settings.ip)
         if interface is not None:
             base.setdefault("GLOO_SOCKET_IFNAME", interface)
         listed = self._settings.path(contract.IP_CONFIG_NAME)
-        write_whole(listed, ip_config(peers, shape))
+        write_whole(listed, self._duty.ip_config(peers))
         self._out.say("all have met: " + ", ".join("%s %s" % (who.pod, who.ip) for who in peers))
-        plan = launch_plan(
-            self._argv,
-            identity=self._identity,
-            shape=shape,
-            peers=peers,
-            paths=(listed, config),
-            threads=max(1, cpu_count() // shape.processes),
-            base=base,
-        )
+        plan = self._duty.commands(self._argv, peers, (listed, config), base)
         for command in plan:
             end = self._children.start(command)
             if end is not None:
@@ -156,7 +159,7 @@ class _Worker:
                 return
         self._mark_ready(there=True)
         self._out.say("%d children are started" % len(plan))
-        if self._identity.index == 0:
+        if self._duty.seat == 0:
             self._poster = self._make_poster()
             self._poster.start()
 
@@ -169,7 +172,7 @@ class _Worker:
 
     def _watch(self, link: Union[Hub, Member]) -> Ending:
         """Wait for how the attempt ends; a failure of this pod's own is told first."""
-        # worker-0 answers in this time, or its silence is noticed; longer than that nobody waits
+        # the hub answers in this time, or its silence is noticed; longer than that nobody waits
         longest = self._settings.patience.verdict + 2 * self._settings.patience.lost
         deadline: Optional[float] = None
         while True:
@@ -185,7 +188,7 @@ class _Worker:
             if self._own_failure is not None and deadline is None:
                 deadline = time.monotonic() + longest
             if self._own_failure is not None and deadline is not None and time.monotonic() >= deadline:
-                return ending_of(self._own_failure, self._identity.index)
+                return ending_of(self._own_failure, self._duty.seat)
 
     def _ended(self, event: object) -> List[ChildExit]:
         """Whose ends an event brings; the kernel's kills first: who died at the same moment died of them."""
@@ -193,7 +196,7 @@ class _Worker:
             return [event]
         if isinstance(event, ChildrenEnded):
             return sorted(self._children.reap(), key=lambda end: end.signal != signal.SIGKILL)
-        if event is None and self._shape.samplers:
+        if event is None and self._duty.has_own_samplers:
             return self._samplers.look(process_table(), self._children.running())
         return []
 
@@ -204,7 +207,7 @@ class _Worker:
         )
         if end.code != 0:
             failure = Failure(
-                index=self._identity.index,
+                index=self._duty.seat,
                 pod=self._identity.pod,
                 kind=DIED,
                 process=end.name,
@@ -225,22 +228,21 @@ class _Worker:
         identity = self._identity
         self._out.say("told to stop by signal %d" % number)
         failure = Failure(
-            identity.index, identity.pod, STOPPED, lines=("told to stop by signal %d" % number,)
+            self._duty.seat, identity.pod, STOPPED, lines=("told to stop by signal %d" % number,)
         )
         link.send({"t": "failed", "failure": failure.to_json()})
-        return stop_ending("worker", number)
+        return stop_ending(self._role, number)
 
     def _judged(self, event: Mapping[str, Any]) -> Ending:
         failure = Failure.from_json(event["failure"])
         self._out.say("the attempt ends: %s of %s %s" % (failure.process, failure.pod, _what(failure)))
-        return ending_of(failure, self._identity.index)
+        return ending_of(failure, self._duty.seat)
 
     def _finish(self) -> Ending:
-        """All trainers everywhere ended well; servers end by themselves, or are ended: nobody needs them."""
-        self._out.say("all Workers are done")
+        """All trainers everywhere ended well; the rest end by themselves, or are ended: nobody needs them."""
+        self._out.say("all trainers are done")
         deadline = time.monotonic() + self._settings.server_exit_seconds
-        servers = set(server_names(self._shape))
-        while servers & set(self._children.running().values()):
+        while self._children.running():
             left = deadline - time.monotonic()
             if left <= 0 or isinstance(self._events.get(left), Told):
                 break
