@@ -16,6 +16,9 @@ _COLUMNS = {
     "Progress": Column(".status.trainer.progress"),
     # why it does not run, or has failed, which need not come from a pod: an image, a wrong spec, a deadline
     "Reason": Column(".status.reason"),
+    "Servers": Column(".status.replicaStatuses.Server.ready", priority=1),
+    "Samplers": Column(".status.replicaStatuses.Sampler.ready", priority=1),
+    "Trainers": Column(".status.replicaStatuses.Trainer.ready", priority=1),
     "Mode": Column(".spec.partitionMode", priority=1),
     "Attempt": Column(".status.attempt", "integer", priority=1),
     "Disruptions": Column(".status.disruptionCount", "integer", priority=1),

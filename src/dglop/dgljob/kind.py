@@ -20,7 +20,7 @@ from dglop.dgljob.pods.template import partitioner_template
 from dglop.dgljob.progressing import progress
 from dglop.dgljob.rbac import OBJECT_RULES
 from dglop.dgljob.reasons import Reason
-from dglop.dgljob.shape import Shape
+from dglop.dgljob.shape import APART, Shape
 from dglop.dgljob.spec import MANAGED_BY
 from dglop.dgljob.validation import problems
 from dglop.errors import SchemaError
@@ -45,6 +45,7 @@ _RESTART = {
     Role.PARTITIONER: RestartPolicy.ON_FAILURE,
     Role.WORKER: RestartPolicy.EXIT_CODE,
     Role.LAUNCHER: RestartPolicy.ON_FAILURE,
+    **dict.fromkeys(APART, RestartPolicy.EXIT_CODE),
 }
 
 
@@ -64,9 +65,10 @@ class DGLJobKind(JobKind[DGLJob]):
         found: dict[str, ReplicaSpec] = {}
         if shape.partitions:
             found[Role.PARTITIONER] = _partitioner(job)
-        for role in (Role.WORKER, Role.LAUNCHER):
-            if job.spec.replicas_of(role):
-                found[role] = _replica_spec(job, role)
+        for role, _ in shape.crew:
+            found[role] = _replica_spec(job, role)
+        if shape.has_launcher:
+            found[Role.LAUNCHER] = _replica_spec(job, Role.LAUNCHER)
         return found
 
     def configure(self, pod: RawPod, replica: Replica[DGLJob]) -> None:
@@ -86,30 +88,32 @@ class DGLJobKind(JobKind[DGLJob]):
             ready = partition.fits(status.partition, shape) and not partition.must_wait(
                 status, observed, shape
             )
-            gates[Role.WORKER] = Gate.OPEN if ready else Gate.HOLD
+            gates |= {role: Gate.OPEN if ready else Gate.HOLD for role, _ in shape.crew}
         if _launcher_waits(job) and status.phase is not Phase.TRAINING:
             gates[Role.LAUNCHER] = Gate.HOLD
         return gates
 
     def pod_groups(self, job: DGLJob) -> Sequence[Group]:
-        """The Partitioner's and the Workers': one that wanted both would never be complete."""
-        partitions = Shape.of(job).partitions
+        """The Partitioner's and the crew's: one that wanted both would never be complete."""
+        shape = Shape.of(job)
+        partitions = shape.partitions
         late = (Role.LAUNCHER,) if partitions or _launcher_waits(job) else ()
-        training = Group((Role.WORKER, Role.LAUNCHER), late)
+        training = Group((*(role for role, _ in shape.crew), Role.LAUNCHER), late)
         return (Group((Role.PARTITIONER,), suffix=PARTITION), training) if partitions else (training,)
 
     def serving(self, job: DGLJob) -> Collection[str]:
         return (Role.PARTITIONER,) if Shape.of(job).serves else ()
 
     def deciding_roles(self, job: DGLJob) -> Sequence[str]:
-        return [Role.LAUNCHER if Shape.of(job).launcher_only else Role.WORKER]
+        shape = Shape.of(job)
+        return [Role.LAUNCHER if shape.launcher_only else shape.leader]
 
     def success(self, job: DGLJob, observed: Observed, completed: Mapping[str, Collection[int]]) -> bool:
         """Success waits for the phase, so that each phase is seen however fast the pods were."""
         return job.status.phase is Phase.TRAINING and super().success(job, observed, completed)
 
     def restart_scope(self, job: DGLJob) -> RestartScope:  # noqa: ARG002
-        """One failed Worker restarts all: DGL knows its peers by their addresses."""
+        """One failed pod restarts all: DGL knows its peers by their addresses."""
         return RestartScope.JOB
 
     def restart_exempt(self, job: DGLJob, observed: Observed) -> Collection[str]:
@@ -164,11 +168,11 @@ def _partitioner(job: DGLJob) -> ReplicaSpec:
 
 
 def _derived(job: DGLJob) -> dict[str, Any]:
-    """A template from the Worker's; empty where that is malformed, of which validation tells."""
-    worker = job.spec.template_of(Role.WORKER) or {}
-    if any(shape_problems(worker, "")):
+    """A template from that of who holds a part; empty where it is malformed, of which validation tells."""
+    holder = job.spec.template_of(Shape.of(job).holder) or {}
+    if any(shape_problems(holder, "")):
         return {}
     try:
-        return partitioner_template(worker, job.spec.main_container)
+        return partitioner_template(holder, job.spec.main_container)
     except SchemaError:
         return {}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dglop.common.views import PodView
     from dglop.dgljob.shape import Shape
 
-__all__ = ("advance", "fits", "gate", "is_exempt", "must_fetch", "must_wait")
+__all__ = ("advance", "fits", "gate", "having", "is_exempt", "must_fetch", "must_wait")
 
 
 def gate(partition: PartitionStatus | None, pod: PodView | None) -> Gate:
@@ -34,7 +34,7 @@ def gate(partition: PartitionStatus | None, pod: PodView | None) -> Gate:
 
 
 def fits(partition: PartitionStatus | None, shape: Shape) -> bool:
-    """Whether the parts are there, one for each Worker; a suspended job may be given more of these."""
+    """Whether the parts are there, one for each pod that has one; a suspended job may be given more of these."""
     return partition is not None and partition.is_latched and partition.total == shape.parts
 
 
@@ -46,8 +46,8 @@ def must_wait(status: DGLJobStatus, observed: Observed, shape: Shape) -> bool:
     """
     if not shape.serves or status.partition is None or _is_alive(status, observed):
         return False
-    before = status.replica_statuses.get(Role.WORKER)
-    begun = bool(before and before.created_indexes) or _has_workers(status, observed)
+    made = (status.replica_statuses.get(role) for role, _ in shape.crew)
+    begun = any(each and each.created_indexes for each in made) or _has_crew(status, observed, shape)
     return not begun and must_fetch(status, observed, shape)
 
 
@@ -80,17 +80,20 @@ def advance(status: DGLJobStatus, observed: Observed, shape: Shape, now: datetim
 
 
 def must_fetch(status: DGLJobStatus, observed: Observed, shape: Shape) -> bool:
-    """Whether a Worker of the present attempt is still without its part."""
-    before = status.replica_statuses.get(Role.WORKER)
-    done = parse_ranges(before.completed_indexes, shape.workers) if before else set()
-    have = {
-        pod.index for pod in observed.pods_of(Role.WORKER) if pod.attempt == status.attempt and fetched(pod)
-    }
-    return not set(range(shape.workers)) <= done | have
+    """Whether a pod of the present attempt's crew is still without what it fetches."""
+    return any(len(having(status, observed, role, count)) < count for role, count in shape.crew)
+
+
+def having(status: DGLJobStatus, observed: Observed, role: Role, count: int) -> set[int]:
+    """The indexes of a role that have fetched in the present attempt, or have done their work."""
+    before = status.replica_statuses.get(role)
+    done = set(parse_ranges(before.completed_indexes, count)) if before else set()
+    found = {pod.index for pod in observed.pods_of(role) if pod.attempt == status.attempt and fetched(pod)}
+    return done | {index for index in found if index < count}
 
 
 def fetched(pod: PodView) -> bool:
-    """Whether the Worker has its part: fetched, or its main container has started, which is later."""
+    """Whether the pod has its part: fetched, or its main container has started, which is later."""
     init = pod.container(FETCH)
     if init and init.state.terminated and init.state.terminated.exit_code == 0:
         return True
@@ -161,11 +164,11 @@ def _check_lost(status: DGLJobStatus, observed: Observed, shape: Shape, now: dat
         return []  # the loss of a Worker, too, is judged only when all is settled, and is judged first
     if _is_alive(status, observed) or not must_fetch(status, observed, shape):
         return []
-    begun = _has_workers(status, observed)
+    begun = _has_crew(status, observed, shape)
     if begun or _of(status).attempt == status.attempt:
         status.disruption_count += 1
     if begun:
-        _new_attempt(status, now)
+        _new_attempt(status, shape, now)
     return _unlatch(status)
 
 
@@ -179,16 +182,17 @@ def _is_alive(status: DGLJobStatus, observed: Observed) -> bool:
     )
 
 
-def _has_workers(status: DGLJobStatus, observed: Observed) -> bool:
-    return any(each.attempt == status.attempt for each in observed.pods_of(Role.WORKER))
+def _has_crew(status: DGLJobStatus, observed: Observed, shape: Shape) -> bool:
+    crew = (pod for role, _ in shape.crew for pod in observed.pods_of(role))
+    return any(each.attempt == status.attempt for each in crew)
 
 
-def _new_attempt(status: DGLJobStatus, now: datetime) -> None:
+def _new_attempt(status: DGLJobStatus, shape: Shape, now: datetime) -> None:
     """Parts of two partitionings never mix: whoever began with the old ones begins anew, no restart."""
     status.restarts = status.restart_count  # the kubelet's go with the pods
     status.attempt += 1
     status.attempt_start_time = now
-    for role in (Role.WORKER, Role.LAUNCHER):
+    for role in (*(role for role, _ in shape.crew), Role.LAUNCHER):
         if role in status.replica_statuses:
             status.replica_statuses[role].created_indexes = ""
             status.replica_statuses[role].completed_indexes = ""
@@ -213,7 +217,7 @@ def _resized(status: DGLJobStatus, observed: Observed, shape: Shape, now: dateti
     """
     partition = _of(status)
     if observed.unsettled or any(each.attempt >= status.attempt for each in observed.pods):
-        _new_attempt(status, now)
+        _new_attempt(status, shape, now)
     events = _unlatch(status) if partition.is_latched else []
     partition.partitioner_uid = None
     partition.total = shape.parts

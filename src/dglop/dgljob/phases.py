@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dglop.dgljob.shape import Shape
     from dglop.dgljob.status import DGLJobStatus
 
-__all__ = ("done", "next_phase", "stage")
+__all__ = ("crew_ready", "done", "next_phase", "stage")
 
 _FULL = (Phase.PENDING, Phase.PARTITIONING, Phase.PARTITIONED, Phase.DISPATCHING, Phase.TRAINING)
 _ON_PARTS = (Phase.PENDING, Phase.DISPATCHING, Phase.TRAINING)
@@ -48,9 +48,10 @@ def stage(status: DGLJobStatus, observed: Observed, shape: Shape) -> Phase:
     if shape.launcher_only:
         begun = done(status, Role.LAUNCHER) + observed.active(Role.LAUNCHER, attempt)
         return Phase.TRAINING if begun else Phase.PENDING
-    if done(status, Role.WORKER) + observed.ready(Role.WORKER, attempt) >= shape.workers:
+    if crew_ready(status, observed, shape) >= shape.crew_size:
         return Phase.TRAINING
-    if status.is_latched and any(pod.attempt == attempt for pod in observed.pods_of(Role.WORKER)):
+    crew = (pod for role, _ in shape.crew for pod in observed.pods_of(role))
+    if status.is_latched and any(pod.attempt == attempt for pod in crew):
         return Phase.DISPATCHING
     if not shape.partitions:
         return Phase.PENDING
@@ -70,6 +71,14 @@ def _path(status: DGLJobStatus, shape: Shape) -> tuple[Phase, ...]:
         and status.partition.attempt < status.attempt
     )
     return _FULL if shape.partitions and not made_before else _ON_PARTS
+
+
+def crew_ready(status: DGLJobStatus, observed: Observed, shape: Shape) -> int:
+    """How many pods of the crew train now, or have done their work."""
+    ready = (
+        min(count, done(status, role) + observed.ready(role, status.attempt)) for role, count in shape.crew
+    )
+    return sum(ready)
 
 
 def done(status: DGLJobStatus, role: Role) -> int:

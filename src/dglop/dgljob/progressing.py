@@ -6,9 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dglop.common.kind import StatusExtra
-from dglop.dgljob.enums import Role
-from dglop.dgljob.partition import advance, fetched
-from dglop.dgljob.phases import done, next_phase
+from dglop.dgljob.partition import advance, having
+from dglop.dgljob.phases import crew_ready, next_phase
 from dglop.dgljob.reasons import Reason
 from dglop.dgljob.result import show_done, take_result
 from dglop.dgljob.shape import Shape
@@ -34,7 +33,7 @@ def progress(job: DGLJob, observed: Observed, now: datetime) -> StatusExtra:
     if not shape.launcher_only:
         _dispatch(status, observed, shape)
         _conditions(status, observed, shape, now)
-        take_result(status, observed, now)
+        take_result(status, observed, shape.leader, now)
     if status.is_true("Succeeded"):
         show_done(status, now)
     before = status.phase
@@ -46,10 +45,8 @@ def progress(job: DGLJob, observed: Observed, now: datetime) -> StatusExtra:
 def _dispatch(status: DGLJobStatus, observed: Observed, shape: Shape) -> None:
     if status.completion_time is not None:
         return
-    have = {
-        pod.index for pod in observed.pods_of(Role.WORKER) if pod.attempt == status.attempt and fetched(pod)
-    }
-    status.dispatch = DispatchStatus(ready=min(len(have), shape.workers), total=shape.workers)
+    have = having(status, observed, shape.holder, shape.holders)
+    status.dispatch = DispatchStatus(ready=len(have), total=shape.holders)
 
 
 def _conditions(status: DGLJobStatus, observed: Observed, shape: Shape, now: datetime) -> None:
@@ -59,9 +56,9 @@ def _conditions(status: DGLJobStatus, observed: Observed, shape: Shape, now: dat
             over = "the job is over"
             status.set(Reason.WORKERS_READY, False, reason=Reason.JOB_FINISHED, message=over, now=now)
         return
-    count = shape.workers
+    count, crew = shape.holders, shape.crew_size
     have = status.dispatch.ready if status.dispatch else 0
-    ready = min(count, observed.ready(Role.WORKER, status.attempt) + done(status, Role.WORKER))
+    ready = crew_ready(status, observed, shape)
     for reason, opposite, holds, message in (
         (
             Reason.PARTITIONED,
@@ -69,12 +66,17 @@ def _conditions(status: DGLJobStatus, observed: Observed, shape: Shape, now: dat
             _has_parts(status, shape),
             _parts_message(status, shape),
         ),
-        (Reason.DISPATCHED, Reason.NOT_DISPATCHED, have >= count, f"{have}/{count} Workers have their part"),
+        (
+            Reason.DISPATCHED,
+            Reason.NOT_DISPATCHED,
+            have >= count,
+            f"{have}/{count} {shape.holder}s have their part",
+        ),
         (
             Reason.WORKERS_READY,
             Reason.WORKERS_NOT_READY,
-            ready >= count,
-            f"{ready}/{count} Workers are ready",
+            ready >= crew,
+            f"{ready}/{crew} {shape.crew_name} are ready",
         ),
     ):
         if holds or status.get(reason) is not None:

@@ -55,34 +55,40 @@ _SHAPE = _together(
     {
         "mode": "self.partitionMode",
         "roles": "self.dglReplicaSpecs",
-        "workers": "'Worker' in roles ? roles['Worker'].replicas : 0",
+        "apart": "self.trainingLayout == 'TriWorkload'",
+        "holder": "apart ? 'Server' : 'Worker'",
+        "holders": "holder in roles ? roles[holder].replicas : 0",
         "existing": "self.storage.existing",
     },
     (
         _Check(
-            "mode == 'Skip' || workers > 0",
+            "mode == 'Skip' || apart || holders > 0",
             "dglReplicaSpecs.Worker with at least one replica is needed unless partitionMode is Skip",
         ),
         _Check(
-            "mode != 'Skip' || workers > 0 || 'Launcher' in roles",
+            "mode != 'Skip' || holders > 0 || 'Launcher' in roles",
             "partitionMode Skip needs a Launcher, or Workers on existing parts",
         ),
         _Check(
-            "mode != 'Skip' || workers == 0 || existing",
-            "partitionMode Skip with Workers needs storage.existing: true and a claim with the parts",
+            "mode != 'Skip' || holders == 0 || existing",
+            "partitionMode Skip with Workers or Servers needs storage.existing: true and a claim with the parts",
         ),
         _Check(
             "!('Partitioner' in roles) || roles['Partitioner'].replicas == (mode in ['MSP', 'Skip'] ? 0 : 1)",
             "dglReplicaSpecs.Partitioner has one replica, and none where partitionMode is MSP or Skip",
         ),
         _Check(
-            "!('Server' in roles || 'Sampler' in roles || 'Trainer' in roles) || "
-            "self.trainingLayout == 'TriWorkload'",
+            "apart || !('Server' in roles || 'Sampler' in roles || 'Trainer' in roles)",
             "Server, Sampler and Trainer need trainingLayout TriWorkload",
         ),
         _Check(
-            "mode == 'Skip' || !has(self.numPartitions) || self.numPartitions == workers",
-            "numPartitions must match dglReplicaSpecs.Worker.replicas",
+            "!apart || !('Worker' in roles) && holders > 0 && 'Trainer' in roles && roles['Trainer'].replicas > 0",
+            "trainingLayout TriWorkload needs dglReplicaSpecs.Server and Trainer with at least one replica, and "
+            "no Worker",
+        ),
+        _Check(
+            "mode == 'Skip' || !has(self.numPartitions) || self.numPartitions == holders",
+            "numPartitions must match dglReplicaSpecs.Worker.replicas, or with TriWorkload Server.replicas",
         ),
         _Check("!existing || mode == 'Skip'", "storage.existing needs partitionMode Skip"),
         _Check("self.numServers <= self.network.portCount", "numServers is larger than network.portCount"),

@@ -6,20 +6,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dglop.dgljob.enums import PartitionMode, Role, StorageType
+from dglop.dgljob.enums import PartitionMode, Role, StorageType, TrainingLayout
 
 if TYPE_CHECKING:
     from dglop.dgljob.api import DGLJob
+    from dglop.dgljob.spec import DGLJobSpec
 
-__all__ = ("Shape",)
+__all__ = ("APART", "Shape")
+
+APART = (Role.SERVER, Role.SAMPLER, Role.TRAINER)
+"""The roles that share a Worker, or have pods of their own with trainingLayout TriWorkload."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The questions that builders and phases ask of a spec, answered once."""
+    """
+    The questions that builders and phases ask of a spec, answered once.
+
+    Attributes
+    ----------
+        crew: the roles whose pods meet and train together, and how many pods each has; none has no pods.
+        apart: whether those are Servers, Samplers and Trainers.
+    """
 
     mode: PartitionMode
-    workers: int
+    crew: tuple[tuple[Role, int], ...]
+    apart: bool
     parts: int
     has_launcher: bool
     claim: str
@@ -28,11 +40,12 @@ class Shape:
     @classmethod
     def of(cls, job: DGLJob) -> Shape:
         spec = job.spec
-        workers = spec.replicas_of(Role.WORKER)
+        apart = spec.training_layout is TrainingLayout.TRI_WORKLOAD
         return cls(
             mode=spec.partition_mode.plain,
-            workers=workers,
-            parts=spec.num_partitions or workers,
+            crew=_crew(spec, APART if apart else (Role.WORKER,)),
+            apart=apart,
+            parts=spec.num_partitions or spec.replicas_of(_holder(apart)),
             has_launcher=spec.replicas_of(Role.LAUNCHER) > 0,
             claim=_claim(job),
             existing=spec.storage.existing,
@@ -54,7 +67,39 @@ class Shape:
 
     @property
     def launcher_only(self) -> bool:
-        return self.workers == 0
+        return not self.crew
+
+    @property
+    def holder(self) -> Role:
+        """Whose pods have a part each."""
+        return _holder(self.apart)
+
+    @property
+    def leader(self) -> Role:
+        """The role whose success is the job's, and whose first pod is where all meet and progress is told."""
+        return Role.TRAINER if self.apart else Role.WORKER
+
+    @property
+    def holders(self) -> int:
+        """How many pods have a part each."""
+        return dict(self.crew).get(self.holder, 0)
+
+    @property
+    def crew_size(self) -> int:
+        return sum(count for _, count in self.crew)
+
+    @property
+    def crew_name(self) -> str:
+        """What messages call the pods of the crew."""
+        return "Servers, Samplers and Trainers" if self.apart else "Workers"
+
+
+def _holder(apart: bool) -> Role:
+    return Role.SERVER if apart else Role.WORKER
+
+
+def _crew(spec: DGLJobSpec, roles: tuple[Role, ...]) -> tuple[tuple[Role, int], ...]:
+    return tuple((role, spec.replicas_of(role)) for role in roles if spec.replicas_of(role))
 
 
 def _claim(job: DGLJob) -> str:

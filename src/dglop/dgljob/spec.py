@@ -70,19 +70,19 @@ class DGLJobSpec(JobSpec, rules=SPEC_RULES):
     partition_mode: Annotated[PartitionMode, IMMUTABLE] = PartitionMode.SSP
     """SSP: one process partitions. SMP, MSP: in parallel, in one pod or in the Workers. Skip: none does."""
     dgl_replica_specs: Annotated[dict[str, DGLReplicaSpec], *REPLICA_RULES] = Field(max_length=6)
-    """The replica types of the job: Launcher, Worker, Partitioner."""
+    """The replica types of the job: Launcher, Worker, Partitioner; for TriWorkload Server, Sampler, Trainer."""
     slots_per_worker: int = Field(default=1, ge=1, le=1024)
-    """Trainers in each Worker."""
+    """Trainers in each Worker, or in each Trainer."""
     num_servers: int = Field(default=1, ge=1, le=100)
-    """Servers in each Worker."""
+    """Servers in each Worker, or in each Server: processes that share its part."""
     num_samplers: int = Field(default=0, ge=0, le=1024)
-    """Sampler processes of each trainer; 0: the trainer samples itself."""
+    """Sampler processes of each trainer; 0: the trainer samples itself. In each Sampler: 0 is 1."""
     num_partitions: int | None = Field(default=None, ge=1, le=1000)
-    """Parts of the graph: as many as there are Workers."""
+    """Parts of the graph: as many as there are Workers, or Servers."""
     main_container: str = Field(default="", max_length=63)
     """The container whose command is run and whose exit code counts; "": `dgl` if present, else the first."""
     training_layout: Annotated[TrainingLayout, IMMUTABLE] = TrainingLayout.FUSED
-    """Fused: servers, samplers and trainers in each Worker. TriWorkload: as pods of their own."""
+    """Fused: servers, samplers and trainers in each Worker. TriWorkload: Server, Sampler and Trainer pods."""
     launcher_creation_policy: LauncherCreationPolicy = LauncherCreationPolicy.WAIT_FOR_WORKERS_READY
     """When a Launcher beside Workers is made."""
     launch_mode: Annotated[LaunchMode, IMMUTABLE] = LaunchMode.DIRECT
@@ -117,6 +117,11 @@ class DGLJobSpec(JobSpec, rules=SPEC_RULES):
     def replicas_of(self, role: Role) -> int:
         found = self.dgl_replica_specs.get(role)
         return found.replicas if found else 0
+
+    @property
+    def sampler_processes(self) -> int:
+        """In each Sampler, or of each trainer in a Worker."""
+        return self.num_samplers or int(self.training_layout is TrainingLayout.TRI_WORKLOAD)
 
     def template_of(self, role: Role) -> dict[str, object] | None:
         """The template that the user wrote for `role`, if any."""

@@ -16,6 +16,7 @@ from dglop.dgljob.pods.names import (
     ZIPAPP,
 )
 from dglop.dgljob.pods.shm import shm_size
+from dglop.dgljob.shape import APART
 from dglop.runtime.api import RawPod
 
 if TYPE_CHECKING:
@@ -27,12 +28,12 @@ if TYPE_CHECKING:
 
 __all__ = ("template_problems",)
 
-_VERBS = {Role.WORKER: "worker", Role.PARTITIONER: "partition"}
+_VERBS = {Role.PARTITIONER: "partition", **{role: role.lower() for role in (Role.WORKER, *APART)}}
 
 
 def template_problems(job: DGLJob, shape: Shape) -> Iterator[str]:
     """Mistakes in the templates that would fail or confuse later, with the path of each."""
-    for role in (Role.PARTITIONER, Role.WORKER, Role.LAUNCHER):
+    for role in (Role.PARTITIONER, *(role for role, _ in shape.crew), Role.LAUNCHER):
         wanted = job.spec.replicas_of(role)
         template = job.spec.template_of(role)
         if role is Role.PARTITIONER and not template:

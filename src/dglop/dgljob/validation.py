@@ -13,8 +13,8 @@ from dglop.dgljob.enums import (
     PartitionMode,
     Role,
     StorageType,
-    TrainingLayout,
 )
+from dglop.dgljob.layout import layout_problems
 from dglop.dgljob.pods.names import OWN_PATHS
 from dglop.dgljob.shape import Shape
 from dglop.dgljob.templates import template_problems
@@ -48,8 +48,6 @@ def _not_built(job: DGLJob) -> Iterator[str]:
         yield f"partitionMode {spec.partition_mode} is not built yet; use SSP or Skip"
     if spec.launch_mode is not LaunchMode.DIRECT:
         yield f"launchMode {spec.launch_mode} is not built yet; use Direct"
-    if spec.training_layout is not TrainingLayout.FUSED:
-        yield f"trainingLayout {spec.training_layout} is not built yet; use Fused"
     if spec.restart_scope != "Job":
         yield "restartScope Replica does not go with launchMode Direct, where all restart; use Job"
     if spec.storage.type is StorageType.HOST_PATH:
@@ -69,22 +67,20 @@ def _replicas(job: DGLJob, shape: Shape) -> Iterator[str]:
     unknown = sorted(set(spec.dgl_replica_specs) - set(Role))
     if unknown:
         yield f"dglReplicaSpecs has {', '.join(unknown)}; it may have only {', '.join(Role)}"
-    for role in (Role.SERVER, Role.SAMPLER, Role.TRAINER):
-        if role in spec.dgl_replica_specs and spec.training_layout is TrainingLayout.FUSED:
-            yield f"dglReplicaSpecs.{role} needs trainingLayout TriWorkload"
+    yield from layout_problems(job, shape)
     if shape.mode is PartitionMode.SKIP:
         yield from _skip(job, shape)
-    elif shape.launcher_only:
+    elif shape.launcher_only and not shape.apart:
         yield f"partitionMode {spec.partition_mode} needs dglReplicaSpecs.Worker with at least one replica"
     partitioner = spec.dgl_replica_specs.get(Role.PARTITIONER)
     if partitioner and shape.partitions and partitioner.replicas != 1:
         yield f"dglReplicaSpecs.Partitioner.replicas is {partitioner.replicas}; one pod partitions"
     if spec.replicas_of(Role.LAUNCHER) > 1:
         yield f"dglReplicaSpecs.Launcher.replicas is {spec.replicas_of(Role.LAUNCHER)}; one is allowed"
-    if not shape.launcher_only and spec.num_partitions not in (None, shape.workers):
+    if not shape.launcher_only and spec.num_partitions not in (None, shape.holders):
         yield (
-            f"numPartitions {spec.num_partitions} must match dglReplicaSpecs.Worker.replicas "
-            f"{shape.workers}: each Worker has one part"
+            f"numPartitions {spec.num_partitions} must match dglReplicaSpecs.{shape.holder}.replicas "
+            f"{shape.holders}: each {shape.holder} has one part"
         )
 
 
@@ -93,8 +89,8 @@ def _skip(job: DGLJob, shape: Shape) -> Iterator[str]:
         yield "partitionMode Skip needs a Launcher, or Workers on existing parts"
     if not shape.launcher_only and not shape.existing:
         yield (
-            "partitionMode Skip with Workers needs storage.existing: true, storage.type PVC and the claim "
-            "that holds the parts"
+            f"partitionMode Skip with {shape.holder}s needs storage.existing: true, storage.type PVC and the "
+            "claim that holds the parts"
         )
     if job.spec.replicas_of(Role.PARTITIONER):
         yield "partitionMode Skip has no Partitioner; remove dglReplicaSpecs.Partitioner"
@@ -114,7 +110,7 @@ def _storage(job: DGLJob, shape: Shape) -> Iterator[str]:
     if mode is DispatchMode.VOLUME and not shape.on_claim:
         yield "dispatch.mode Volume needs storage.type PVC"
     if mode is DispatchMode.PULL and shape.on_claim:
-        yield "dispatch.mode Pull does not go with storage.type PVC: the Workers mount the claim"
+        yield f"dispatch.mode Pull does not go with storage.type PVC: the {shape.holder}s mount the claim"
     if ".." in storage.sub_path.split("/") or ".." in job.spec.output.sub_path.split("/"):
         yield "storage.subPath and output.subPath may not contain '..'"
     yield from _mount_path(storage.mount_path)

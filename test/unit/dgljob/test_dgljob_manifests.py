@@ -49,7 +49,7 @@ def test_the_demo_leaves_its_model_in_the_claim_that_it_makes():
 def test_the_columns_are_those_that_people_look_for():
     assert list(DGLJob.definition.columns) == [
         "State", "Workers", "Parts", "Restarts", "Progress", "Reason",
-        "Mode", "Attempt", "Disruptions", "Last Failure", "Age",
+        "Servers", "Samplers", "Trainers", "Mode", "Attempt", "Disruptions", "Last Failure", "Age",
     ]  # fmt: skip
     narrow = [name for name, column in DGLJob.definition.columns.items() if not column.priority]
     assert narrow == ["State", "Workers", "Parts", "Restarts", "Progress", "Reason", "Age"]

@@ -24,13 +24,40 @@ def with_roles(**roles):
     return {"specs": {**WORKERS, **roles}}
 
 
+ONE = {"template": template()}
+
+
+def apart(**said):
+    """Roles and further fields of a job with trainingLayout TriWorkload."""
+    roles = {name: said.pop(name) for name in ("Server", "Sampler", "Trainer") if name in said}
+    return {"specs": roles, "trainingLayout": "TriWorkload", **said}
+
+
 CASES = {
     "SMP is not built": ({"partitionMode": "SMP"}, "partitionMode SMP is not built yet"),
     "its alias neither": ({"partitionMode": "ParMETIS"}, "partitionMode ParMETIS is not built yet"),
     "MSP is not built": ({"partitionMode": "MSP"}, "partitionMode MSP is not built yet"),
     "Exec is not built": ({"launchMode": "Exec"}, "launchMode Exec is not built yet; use Direct"),
     "MPI is not built": ({"launchMode": "MPI"}, "launchMode MPI is not built yet"),
-    "layout": ({"trainingLayout": "TriWorkload"}, "trainingLayout TriWorkload is not built yet"),
+    "worker apart": (
+        {"trainingLayout": "TriWorkload"},
+        "dglReplicaSpecs.Worker does not go with trainingLayout",
+    ),
+    "no server": (apart(Trainer=ONE), "TriWorkload needs dglReplicaSpecs.Server with at least one replica"),
+    "no trainer": (apart(Server=ONE, Sampler=ONE), "TriWorkload needs dglReplicaSpecs.Trainer"),
+    "parts apart": (
+        apart(Server=ONE, Trainer=ONE, numPartitions=3),
+        "numPartitions 3 must match dglReplicaSpecs.Server.replicas 1: each Server has one part",
+    ),
+    "existing apart": (
+        apart(Server=ONE, Trainer=ONE, partitionMode="Skip"),
+        "partitionMode Skip with Servers needs storage.existing: true",
+    ),
+    "samplers' ports": (apart(Server=ONE, Trainer=ONE, numSamplers=30), "numSamplers 30 is larger than"),
+    "sampler's command": (
+        apart(Server=ONE, Trainer=ONE, Sampler={"template": template(command=None)}),
+        "dglrun.pyz sampler --` goes before it",
+    ),
     "restart scope": ({"restartScope": "Replica"}, "restartScope Replica does not go"),
     "host path": ({"storage": {"type": "HostPath"}}, "HostPath is not built yet"),
     "dispatch by exec": ({"dispatch": {"mode": "Exec"}}, "dispatch.mode Exec is not built yet"),

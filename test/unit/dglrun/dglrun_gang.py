@@ -19,15 +19,16 @@ from test.unit.dglrun.dglrun_builders import environment, free_port, partitioned
 
 CHILD = """
 import os, signal, sys, time
-number = os.environ.get("LOCAL_RANK") or int(os.environ["DGL_SERVER_ID"]) % int(os.environ["DGL_NUM_SERVER"])
-role = "server" if os.environ["DGL_ROLE"] == "server" else "trainer"
+server = int(os.environ.get("DGL_SERVER_ID", "0"))
+number = os.environ.get("LOCAL_RANK") or server % int(os.environ["DGL_NUM_SERVER"])
+role = {"client": "trainer"}.get(os.environ["DGL_ROLE"], os.environ["DGL_ROLE"])
 print(role, number, "waits", flush=True)
 with open(os.path.join(os.environ["TEST_DIR"], "%s-%s" % (role, number))) as file:
     order = file.read()
 exec(order)
 """
 
-NAMES = ("server-0", "trainer-0", "trainer-1")
+NAMES = ("server-0", "trainer-0", "trainer-1", "sampler-0")
 SHORT = {
     contract.ENV_HEARTBEAT_SECONDS: "0.2",
     contract.ENV_LOST_SECONDS: "10",
@@ -38,15 +39,17 @@ SHORT = {
 
 
 class Worker:
-    """One Worker's pod: a folder, an environment and its supervisor."""
+    """The pod of a Worker, or of another role: a folder, an environment and its supervisor."""
 
-    def __init__(self, folder: Path, env: dict[str, str], zipapp: Path, command: list[str] | None) -> None:
+    def __init__(
+        self, folder: Path, env: dict[str, str], zipapp: Path, command: list[str] | None, role: str = "worker"
+    ) -> None:
         self.folder, self.env = folder, env
         for name in NAMES:
             os.mkfifo(folder / name)
         with (folder / "log").open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, str(zipapp), "worker", "--", *(command or [sys.executable, "-c", CHILD])],
+                [sys.executable, str(zipapp), role, "--", *(command or [sys.executable, "-c", CHILD])],
                 env=env,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -106,18 +109,35 @@ class Gang:
         return [self.start_one(index, **more) for index in range(count)]
 
     def start_one(self, index: int, command: list[str] | None = None, /, **more: str) -> Worker:
-        folder = self.folder / f"worker-{index}-{len(self.workers)}"
+        return self._start("worker", index, index, command, more)
+
+    def start_apart(self, servers: int = 2, samplers: int = 1, trainers: int = 1) -> dict[str, Worker]:
+        """Start pods of one role each, by their names."""
+        counts = {"trainer": trainers, "server": servers, "sampler": samplers}
+        more = {f"DGLJOB_NUM_{role.upper()}_PODS": str(count) for role, count in counts.items()}
+        places = [(role, index) for role, count in counts.items() for index in range(count)]
+        return {
+            f"{role}-{index}": self._start(
+                role, index, seat, None, {**more, contract.ENV_POD_NAME: f"job-{role}-{index}"}
+            )
+            for seat, (role, index) in enumerate(places)
+        }
+
+    def _start(
+        self, role: str, index: int, seat: int, command: list[str] | None, more: dict[str, str]
+    ) -> Worker:
+        folder = self.folder / f"{role}-{index}-{len(self.workers)}"
         folder.mkdir()
         shutil.copytree(self.folder / "parts", folder / "parts")
         env = environment(folder, index) | SHORT
         env |= {
             "TEST_DIR": str(folder),
-            contract.ENV_POD_IP: f"127.0.0.{index + 1}",
+            contract.ENV_POD_IP: f"127.0.0.{seat + 1}",
             contract.ENV_RENDEZVOUS_HOST: "127.0.0.1",
             contract.ENV_RENDEZVOUS_PORT: str(self.port),
         }
         env |= self.more | more
-        worker = Worker(folder, env, self.zipapp, command)
+        worker = Worker(folder, env, self.zipapp, command, role)
         self.workers.append(worker)
         return worker
 

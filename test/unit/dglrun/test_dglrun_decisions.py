@@ -14,12 +14,14 @@ import pytest
 from dglop.dglrun import contract
 from dglop.dglrun.ending import MESSAGE_LIMIT, Refusal, last_words
 from dglop.dglrun.env import Env, Identity
+from dglop.dglrun.gang import Gang
 from dglop.dglrun.launch import Shape, ip_config, launch_plan
 from dglop.dglrun.machine import ipv4
 from dglop.dglrun.ranges import NOT_SATISFIABLE, Span, parse_range
 from dglop.dglrun.rendezvous import Who, common_address, different_parts, missing, refusal
 from dglop.dglrun.samplers import Process, SamplerWatch, process_table
 
+GANG = Gang((("worker", 2),))
 HOST = Who(0, "job-worker-0", "10.0.0.1", "5f1e", 2, "abc")
 
 
@@ -29,7 +31,7 @@ def guest(**changes: object) -> Who:
 
 
 def test_a_pod_of_this_job_and_attempt_may_join() -> None:
-    assert refusal(HOST, guest(), 2) is None
+    assert refusal(HOST, guest(), GANG) is None
 
 
 @pytest.mark.parametrize(
@@ -37,7 +39,7 @@ def test_a_pod_of_this_job_and_attempt_may_join() -> None:
     [({"job_uid": "other"}, False), ({"attempt": 1}, True), ({"attempt": 3}, False), ({"index": 2}, True)],
 )
 def test_others_are_refused_and_told_whether_to_try_again(changes: dict[str, object], final: bool) -> None:
-    answer = refusal(HOST, guest(**changes), 2)
+    answer = refusal(HOST, guest(**changes), GANG)
     assert answer is not None
     assert answer.final is final
 
@@ -57,7 +59,7 @@ def test_two_workers_with_one_address_are_a_failure_that_names_both() -> None:
 
 
 def test_who_is_missing_is_named() -> None:
-    assert "worker-1, worker-3" in missing(HOST, [2], 4, 600).lines[0]
+    assert "worker-1, worker-3" in missing(HOST, [2], Gang((("worker", 4),)), 600).lines[0]
 
 
 SHAPE = Shape(workers=2, trainers=2, servers=2, samplers=1, port_base=30050, master_port=29500)

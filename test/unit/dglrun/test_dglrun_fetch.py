@@ -36,11 +36,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.scripted
 
 
-def fetcher(url: str, folder: Path, *, latched: str | None = None, patience: float = 60) -> Fetcher:
+def fetcher(
+    url: str, folder: Path, *, part: int | None = 1, latched: str | None = None, patience: float = 60
+) -> Fetcher:
     return Fetcher(
         PartsServer(url, lambda: TOKEN),
         str(folder),
-        part=1,
+        part=part,
         job_uid=UID,
         latched=latched,
         deadline=time.monotonic() + patience,
@@ -50,7 +52,7 @@ def fetcher(url: str, folder: Path, *, latched: str | None = None, patience: flo
     )
 
 
-def assert_part(folder: Path, part: int, source: Path) -> None:
+def assert_part(folder: Path, part: int | None, source: Path) -> None:
     manifest = load_manifest(str(folder))
     assert manifest is not None
     verify_files(str(folder), manifest.of_part(part))
@@ -212,3 +214,12 @@ def test_a_full_volume_is_said_in_a_sentence(tmp_path: Path) -> None:
     assert (refusal.reason, refusal.exit_code) == ("NoSpace", contract.EXIT_RETRYABLE)
     assert f"the volume of {tmp_path} is full" in refusal.sentence
     assert "larger volume" in refusal.sentence
+
+
+def test_a_pod_without_a_part_gets_what_all_need_and_nothing_more(tmp_path: Path) -> None:
+    partitioned(tmp_path)
+    with parts_server(tmp_path) as url:
+        fetcher(url, tmp_path / "mine", part=None).run()
+    assert_part(tmp_path / "mine", None, tmp_path / "parts")
+    assert (tmp_path / "mine" / "digits.json").exists()
+    assert not list((tmp_path / "mine").glob("part*"))

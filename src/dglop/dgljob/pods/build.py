@@ -29,8 +29,8 @@ def build(pod: RawPod, ctx: PodContext) -> None:
     Raises SchemaError where the template is malformed; `validate` says so before.
     """
     main = pod.container(ctx.replica.main or 0)
-    if ctx.role is Role.WORKER:
-        _worker(pod, ctx, main)
+    if ctx.in_crew:
+        _crew(pod, ctx, main)
     elif ctx.role is Role.PARTITIONER:
         _partitioner(pod, ctx, main)
     else:
@@ -42,8 +42,9 @@ def build(pod: RawPod, ctx: PodContext) -> None:
     _name_peers(pod)
 
 
-def _worker(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
-    wrap_command(main, ctx.spec.python, "worker", _tell(ctx, main))
+def _crew(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
+    """A Worker, or a Server, a Sampler or a Trainer: dglrun's command has the role's name."""
+    wrap_command(main, ctx.spec.python, ctx.role.lower(), _tell(ctx, main))
     add_parts(pod, ctx)
     add_output(pod, ctx, main)
     add_run(pod, main)
@@ -52,11 +53,19 @@ def _worker(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
     if not ctx.shape.on_claim:
         add_fetch(pod, ctx, main)
     add_delivery(pod, ctx.options.delivery_image)
-    for server in range(ctx.spec.num_servers):  # what is listened on; portCount is the room that is kept
-        main.add_port(f"dgl-{server}", ctx.spec.network.port_base + server)
-    main.add_port("dgl-rendezvous", contract.RENDEZVOUS_PORT)
-    main.add_port("dgl-master", ctx.spec.network.master_port)
+    _add_ports(ctx, main)
     add_readiness(main, ctx.spec.python)
+
+
+def _add_ports(ctx: PodContext, main: RawContainer) -> None:
+    """What is listened on; portCount is the room that is kept for servers and samplers."""
+    spec = ctx.spec
+    own = {Role.WORKER: spec.num_servers, Role.SERVER: spec.num_servers, Role.SAMPLER: spec.sampler_processes}
+    for number in range(own.get(ctx.role, 0)):
+        main.add_port(f"dgl-{number}", spec.network.port_base + number)
+    if ctx.role is ctx.shape.leader:
+        main.add_port("dgl-rendezvous", contract.RENDEZVOUS_PORT)
+        main.add_port("dgl-master", spec.network.master_port)
 
 
 def _partitioner(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:

@@ -47,8 +47,13 @@ class PodContext:
         return self.replica.host_of(Role.PARTITIONER)
 
     @property
-    def first_worker_host(self) -> str:
-        return self.replica.host_of(Role.WORKER)
+    def leader_host(self) -> str:
+        """Where the crew meets."""
+        return self.replica.host_of(self.shape.leader)
+
+    @property
+    def in_crew(self) -> bool:
+        return self.role in dict(self.shape.crew)
 
     @property
     def manifest_hash(self) -> str:

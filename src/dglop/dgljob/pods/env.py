@@ -57,17 +57,17 @@ def _identity_env(ctx: PodContext) -> dict[str, EnvValue]:
         contract.ENV_REPLICA_INDEX: str(ctx.replica.index),
         contract.ENV_POD_NAME: ctx.replica.name,
         contract.ENV_POD_IP: _field("status.podIP"),
-        contract.ENV_NUM_WORKERS: str(shape.workers),
         contract.ENV_NUM_PARTS: str(shape.parts),
         contract.ENV_WORKSPACE: ctx.spec.workspace,
     }
+    env |= _count_env(ctx)
     if not shape.launcher_only or shape.on_claim:
         env[contract.ENV_PARTS_DIR] = ctx.spec.storage.mount_path
     return env
 
 
 def fetch_settings(ctx: PodContext) -> dict[str, str]:
-    """Where a Worker's part comes from, and which one is the right one."""
+    """Where a pod's part comes from, and which one is the right one."""
     told = {
         contract.ENV_JOB_UID: ctx.job.uid,
         contract.ENV_REPLICA_INDEX: str(ctx.replica.index),
@@ -77,6 +77,8 @@ def fetch_settings(ctx: PodContext) -> dict[str, str]:
         contract.ENV_FETCH_RETRIES: str(ctx.spec.dispatch.retries),
         contract.ENV_FETCH_TIMEOUT_SECONDS: str(ctx.spec.dispatch.timeout_seconds),
     }
+    if ctx.role is not ctx.shape.holder:
+        told[contract.ENV_PART] = contract.NO_PART
     if ctx.manifest_hash:
         told[contract.ENV_MANIFEST_HASH] = ctx.manifest_hash
     return told
@@ -100,18 +102,31 @@ def main_env(ctx: PodContext) -> dict[str, EnvValue]:
     if ctx.role is Role.PARTITIONER:
         return env | _partition_env(ctx)
     env[contract.ENV_OUTPUT_DIR] = OUTPUT_DIR
-    return env | _worker_env(ctx) if ctx.role is Role.WORKER else env
+    return env | _crew_env(ctx) if ctx.in_crew else env
 
 
-def _worker_env(ctx: PodContext) -> dict[str, EnvValue]:
+def _count_env(ctx: PodContext) -> dict[str, EnvValue]:
+    """How many pods there are, of which everyone is told."""
+    shape = ctx.shape
+    if not shape.apart:
+        return {contract.ENV_NUM_WORKERS: str(shape.holders)}
+    counts = dict(shape.crew)
+    return {
+        contract.ENV_NUM_SERVER_PODS: str(counts.get(Role.SERVER, 0)),
+        contract.ENV_NUM_SAMPLER_PODS: str(counts.get(Role.SAMPLER, 0)),
+        contract.ENV_NUM_TRAINER_PODS: str(counts.get(Role.TRAINER, 0)),
+    }
+
+
+def _crew_env(ctx: PodContext) -> dict[str, EnvValue]:
     spec = ctx.spec
     env: dict[str, EnvValue] = {
         contract.ENV_NUM_TRAINERS: str(spec.slots_per_worker),
         contract.ENV_NUM_SERVERS: str(spec.num_servers),
-        contract.ENV_NUM_SAMPLERS: str(spec.num_samplers),
-        contract.ENV_RENDEZVOUS_HOST: ctx.first_worker_host,
+        contract.ENV_NUM_SAMPLERS: str(spec.sampler_processes),
+        contract.ENV_RENDEZVOUS_HOST: ctx.leader_host,
         contract.ENV_RENDEZVOUS_PORT: str(contract.RENDEZVOUS_PORT),
-        # a Worker that has its part waits for the others, which may still fetch theirs
+        # a pod that has its part waits for the others, which may still fetch theirs
         contract.ENV_RENDEZVOUS_TIMEOUT_SECONDS: str(max(_LEAST_PATIENCE, spec.dispatch.timeout_seconds)),
         contract.ENV_PORT_BASE: str(spec.network.port_base),
         contract.ENV_MASTER_PORT: str(spec.network.master_port),

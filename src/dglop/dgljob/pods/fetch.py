@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The init container of a Worker that fetches its part and verifies it."""
+"""The init container that fetches a pod's part, or what all need, and verifies it."""
 
 from __future__ import annotations
 

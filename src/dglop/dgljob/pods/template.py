@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Partitioner that nobody wrote: the Worker's image without its devices, ports and probes."""
+"""The Partitioner that nobody wrote: the image of who holds a part, without devices, ports and probes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ("partitioner_template",)
 _NOT_ITS_OWN = ("ports", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle", "resizePolicy")
 
 
-def partitioner_template(worker: dict[str, Any], main_container: str) -> dict[str, Any]:
-    """A template for the Partitioner from the Worker's: its main container alone.
+def partitioner_template(holder: dict[str, Any], main_container: str) -> dict[str, Any]:
+    """A template for the Partitioner from the Worker's or Server's: its main container alone.
 
     Devices such as nvidia.com/gpu are taken out of the resources: partitioning needs none.
-    Raises SchemaError where the Worker's template is malformed.
+    Raises SchemaError where that template is malformed.
     """
-    pod = RawPod(copy.deepcopy(worker))
+    pod = RawPod(copy.deepcopy(holder))
     name = main_name(main_container, pod)
     main = pod.container(name)
     for key in _NOT_ITS_OWN:
