@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hack.bench.environment import inherited
 from hack.bench.errors import BenchError
 from hack.bench.figures import Usage, parse_usage
 
@@ -90,7 +91,7 @@ async def running(
         started = time.monotonic()
         process = await asyncio.create_subprocess_exec(
             *argv,
-            env={**os.environ, **(env or {})},
+            env={**inherited(), **(env or {})},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=out,
             stderr=asyncio.subprocess.STDOUT,

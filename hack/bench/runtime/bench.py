@@ -120,7 +120,7 @@ async def _versions(made: World) -> Section:
         "one API server and its etcd, nothing else in the cluster, and one side at a time",
         "each side in an environment of its own, as locked, without what only development needs",
     )
-    return Section("The runtime beside others", ("what", "version"), rows, notes)
+    return Section("Versions", ("what", "version"), rows, notes)
 
 
 async def _measured(measure: Measure, report: Report, options: Options, work: str) -> Section:

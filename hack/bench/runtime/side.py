@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hack.bench.environment import inherited
 from hack.bench.errors import BenchError
 from hack.bench.figures import Usage, parse_usage
 from hack.bench.runtime.marks import Mark, parse_mark
@@ -89,7 +90,7 @@ async def started(argv: Sequence[str], *, env: Mapping[str, str], log: Path) -> 
         began = time.monotonic()
         process = await asyncio.create_subprocess_exec(
             *argv,
-            env={**_inherited(), **env},
+            env={**inherited(), **env},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=err,
@@ -99,8 +100,3 @@ async def started(argv: Sequence[str], *, env: Mapping[str, str], log: Path) -> 
         yield side
     finally:
         await side.kill()
-
-
-def _inherited() -> dict[str, str]:
-    """The environment, without what would have Python compile all modules anew at each start."""
-    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
