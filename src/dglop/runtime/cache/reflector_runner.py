@@ -14,6 +14,7 @@ import msgspec
 from dglop.errors import ApiError, DglopError, ServerError
 from dglop.runtime.cache.entry import Cached, PartialCached, read_object
 from dglop.runtime.cache.meta import Meta
+from dglop.runtime.cache.paging import Early, in_order
 from dglop.runtime.cache.reflector import (
     Action,
     Listed,
@@ -43,7 +44,8 @@ if TYPE_CHECKING:
 
 __all__ = ("ReflectorRunner",)
 
-_CHUNK = 25  # often, so that the next page is asked for and received meanwhile
+_CHUNK = 25  # often, so that the next pages are asked for and received meanwhile
+_AHEAD = 3  # as many as an API server answers at once beside this process, on the cores that it has
 _LIST_SECONDS = 120.0
 _REMIND_SECONDS = 10.0
 _INITIAL_END = "k8s.io/initial-events-end"
@@ -128,25 +130,18 @@ class ReflectorRunner:
         await self._sink.replace(objects, rv)
         return Listed(rv, pages > 1)
 
-    async def _pages(self, query: dict[str, str]) -> AsyncGenerator[Page, None]:
-        """The pages of a list; the next is on its way while one is read."""
-        coming: asyncio.Task[Page] | None = asyncio.ensure_future(self._page(query))
-        try:
-            while coming is not None:
-                page, coming = await coming, None
-                if token := page.metadata.continue_:
-                    # The token says the version; both are refused.
-                    later = {**query, "resourceVersion": "", "continue": token}
-                    coming = asyncio.ensure_future(self._page(later))
-                yield page
-        finally:
-            if coming is not None:
-                coming.cancel()
-                await asyncio.wait((coming,))
-                if not coming.cancelled():
-                    coming.exception()  # what it failed with interests nobody any more
+    def _pages(self, query: dict[str, str]) -> AsyncGenerator[Page, None]:
+        """The pages of a list; some are on their way while one is read."""
 
-    async def _page(self, query: dict[str, str]) -> Page:
+        async def ask(token: str, follow: Callable[[str], None]) -> Page:
+            # The token says the version; both are refused.
+            asked = {**query, "resourceVersion": "", "continue": token} if token else query
+            return await self._page(asked, follow)
+
+        return in_order(ask, ahead=_AHEAD)
+
+    async def _page(self, query: dict[str, str], follow: Callable[[str], None]) -> Page:
+        early = Early(follow)
         body = await self._client.raw(
             "GET",
             self._scope.path,
@@ -154,11 +149,14 @@ class ReflectorRunner:
             accept=self._scope.accept("PartialObjectMetadataList"),
             timeout=_LIST_SECONDS,
             retry=False,
+            on_start=early.look,
         )
         try:
-            return _PAGE_OF.decode(body)
+            page = _PAGE_OF.decode(body)
         except msgspec.DecodeError as problem:
             raise _not_json(body, problem) from problem
+        early.know(page.metadata.continue_ or "")
+        return page
 
     async def _read_items(self, page: Page, objects: list[Cached]) -> None:
         like = objects[-1].meta if objects else Meta()

@@ -16,13 +16,25 @@ from dglop.runtime.api.problems import schema_error
 from dglop.runtime.api.resource import Kind, Resource, resource_of
 from dglop.runtime.api.times import format_micro_time, format_time
 
-__all__ = ("Page", "applicable", "decode", "decode_page", "encoded", "kind_of", "typed", "wire_of")
+__all__ = (
+    "ListMeta",
+    "Page",
+    "applicable",
+    "decode",
+    "decode_page",
+    "encoded",
+    "kind_of",
+    "typed",
+    "wire_of",
+)
 
 _MICRO = frozenset({"renewTime", "acquireTime", "eventTime", "lastObservedTime"})
 _SERVER_OWNED = ("managedFields", "creationTimestamp", "generation", "resourceVersion", "selfLink")
 
 
-class _ListMeta(msgspec.Struct, rename="camel"):
+class ListMeta(msgspec.Struct, rename="camel"):
+    """A list's own fields."""
+
     resource_version: str | None = None
     continue_: str | None = msgspec.field(default=None, name="continue")
 
@@ -30,7 +42,7 @@ class _ListMeta(msgspec.Struct, rename="camel"):
 class Page(msgspec.Struct):
     """One page of a list; the items are slices of the page's own buffer."""
 
-    metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
+    metadata: ListMeta = msgspec.field(default_factory=ListMeta)
     items: list[msgspec.Raw] | None = None
 
 

@@ -129,9 +129,13 @@ class Door:
         accept: str = "application/json",
         timeout: float = SECONDS,  # noqa: ASYNC109 - the budget of all tries together
         retry: bool = True,
+        on_start: Callable[[bytes], bool] | None = None,
     ) -> bytes:
-        """The body of the answer; tries again, within `timeout` seconds, what may be sent again."""
-        call = Call(method, path, query, body, content_type, accept)
+        """The body of the answer; tries again, within `timeout` seconds, what may be sent again.
+
+        `on_start` is called with what has come of the body, as it grows, until it returns True.
+        """
+        call = Call(method, path, query, body, content_type, accept, on_start=on_start)
         return await self._sender.send(call, self._view, timeout=timeout, retry=retry)
 
     async def stream(

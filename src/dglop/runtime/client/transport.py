@@ -15,6 +15,7 @@ from yarl import URL
 
 from dglop.errors import ConfigError
 from dglop.runtime.client.answers import error_of_answer
+from dglop.runtime.client.bodies import leave, read_shown, start_of
 from dglop.runtime.client.failures import mapped
 from dglop.runtime.client.lines import LineSplitter
 from dglop.runtime.client.link import Link, stamp_of
@@ -35,7 +36,6 @@ __all__ = ("Call", "Transport")
 _CONNECT_SECONDS = 15.0
 _SILENT_SECONDS = 65.0
 """The API server ends a request after a minute: who sends nothing for longer is not there any more."""
-_ERROR_BODY = 64 * 1024
 _UNAUTHORIZED = 401
 _EXPIRY_MARGIN = timedelta(seconds=30)
 _RENEWAL_SECONDS = 10.0  # a credential plugin is a process: not one for every refused request
@@ -56,6 +56,8 @@ class Call:
     """What is done, where the method leaves it open: list, apply, deletecollection."""
     on_warning: Callable[[str], object] | None = None
     """Called with each warning in the answer, beside what the client does with it."""
+    on_start: Callable[[bytes], bool] | None = None
+    """Called with what has come of a good answer's body, as it grows, until it has seen enough."""
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
@@ -114,7 +116,7 @@ class Transport:
             call,
             aiohttp.ClientTimeout(timeout, sock_connect=_CONNECT_SECONDS, sock_read=_SILENT_SECONDS),
         ) as answer:
-            return await answer.read()
+            return await (answer.read() if call.on_start is None else read_shown(answer, call.on_start))
 
     async def lines(self, call: Call, *, read_idle: float) -> AsyncGenerator[list[bytes], None]:
         """Batches of whole lines of a 2xx answer, as they come.
@@ -164,10 +166,10 @@ class Transport:
                     if 200 <= answer.status < 300:
                         yield answer
                         return
-                    error = error_of_answer(answer.status, await _start_of(answer), answer.headers)
+                    error = error_of_answer(answer.status, await start_of(answer), answer.headers)
                 finally:
                     self._received(link, call, answer)
-                    _leave(answer)
+                    leave(answer)
             if answer.status != _UNAUTHORIZED:
                 raise error
             yield _Refused(link, authorization, error)
@@ -267,25 +269,6 @@ class _Refused:
     link: Link
     authorization: str | None
     error: ApiError
-
-
-def _leave(answer: aiohttp.ClientResponse) -> None:
-    """Ends an answer; one that was read to its end has given its connection back already.
-
-    Another's connection is dropped at once: closing it politely would wait for the server's part of the
-    TLS shutdown, outside the session's books, and outlive the client.
-    """
-    connection = answer.connection
-    if connection is not None and connection.transport is not None:
-        connection.transport.abort()
-    answer.close()
-
-
-async def _start_of(answer: aiohttp.ClientResponse) -> bytes:
-    body = b""
-    while len(body) < _ERROR_BODY and (chunk := await answer.content.read(_ERROR_BODY - len(body))):
-        body += chunk
-    return body
 
 
 def _url(host: str, call: Call) -> URL:
