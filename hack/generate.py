@@ -14,6 +14,7 @@ from dglop.common.gang.rights import GANG_CLUSTER_RULES, GANG_RULES
 from dglop.common.kueue.rights import KUEUE_CLUSTER_RULES, kueue_rules, queued_rules
 from dglop.common.rbac import people_roles
 from dglop.dgljob.api import DGLJob
+from dglop.dgljob.exec.objects import EXEC_RULES
 from dglop.dgljob.rbac import MANAGER_RULES, OWN_RULES
 from dglop.runtime.access import ACCESS_RULES
 from dglop.runtime.api import crd_manifest, merge_rules, role_manifest
@@ -41,6 +42,7 @@ def generated() -> dict[Path, str]:
     for component, rules in GANG_RULES.items():
         manifests |= _component(component, "gang", rules, GANG_CLUSTER_RULES)
     manifests |= _component("kueue", "kueue", kueue_rules(DGLJob), KUEUE_CLUSTER_RULES)
+    manifests["components/exec/role.yaml"] = role_manifest("exec-role", EXEC_RULES)
     for name, role in people_roles(DGLJob.resource).items():
         manifests[f"rbac/{name.replace('-', '_')}.yaml"] = role
     for kind in KINDS:

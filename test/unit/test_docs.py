@@ -40,6 +40,12 @@ def test_the_table_of_what_goes_wrong_has_a_row_for_every_container_that_can_fai
         assert any(container in event and "exits with" in event for event in events), container
 
 
+def test_the_tests_that_the_page_of_launchers_names_are_there() -> None:
+    named = set(re.findall(r"`(test_\w+)`", (_ROOT / "docs" / "exec.md").read_text()))
+    tests = "".join(path.read_text() for path in (_ROOT / "test").rglob("test_*.py"))
+    assert named - set(re.findall(r"def (test_\w+)", tests)) == set()
+
+
 @pytest.mark.parametrize(
     ("page", "language", "example"),
     [

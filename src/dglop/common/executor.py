@@ -69,7 +69,8 @@ class Executor:
         """Objects, PodGroups, Services, pods; what comes first must be there before the next."""
         self._memory.begin(plan.status.attempt)
         self._memory.ignored.begin(plan.status.observed_spec_hash)
-        await _together(self._create_object, plan.objects)
+        for manifest in plan.objects:
+            await self._create_object(manifest)  # one after the other: a RoleBinding needs its Role
         if not plan.recheck:
             self.report.remade.clear()  # they were made for the first time
         await _together(self._write_group, plan.groups)

@@ -120,8 +120,16 @@ class JobKind(ABC, Generic[JobT]):
     def extra_objects(self, job: JobT) -> Sequence[dict[str, Any]]:
         """Objects that exist before the first pod: Secrets, claims, policies.
 
-        They are created once. Labels and the owner reference are added, unless `metadata.ownerReferences`
-        is there already (an empty list: the object outlives the job).
+        They are created once, in this order. Labels and the owner reference are added, unless
+        `metadata.ownerReferences` is there already (an empty list: the object outlives the job).
+        """
+        return ()
+
+    def attempt_objects(self, job: JobT, observed: Observed) -> Sequence[dict[str, Any]]:
+        """Objects that are made of what is seen of the pods, such as their addresses; none until it is there.
+
+        As `extra_objects`, they exist before the pods that are made in the same plan. `phases` must hold
+        those that mount one until it can be complete, and `job.status.attempt` must be in its name.
         """
         return ()
 

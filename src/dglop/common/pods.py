@@ -82,8 +82,10 @@ def services(draft: Draft) -> list[dict[str, Any]]:
 
 
 def extra_objects(draft: Draft) -> list[dict[str, Any]]:
-    """The objects that the kind wants before the first pod."""
-    return [_owned(draft, each) for each in draft.kind.extra_objects(draft.job)]
+    """The objects that the kind wants before the first pod, and those of the present attempt."""
+    kind, job = draft.kind, draft.job
+    wanted = (*kind.extra_objects(job), *kind.attempt_objects(job, draft.observed))
+    return [_owned(draft, each) for each in wanted]
 
 
 def _dress(pod: RawPod, name: str, job: str, restart_policy: str) -> None:

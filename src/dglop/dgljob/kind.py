@@ -12,6 +12,9 @@ from dglop.common.types import CleanPodPolicy, ReplicaSpec, RestartPolicy
 from dglop.dgljob import partition
 from dglop.dgljob.api import DGLJob
 from dglop.dgljob.enums import LauncherCreationPolicy, Phase, Role
+from dglop.dgljob.exec.objects import config_objects
+from dglop.dgljob.exec.seen import launcher_gate
+from dglop.dgljob.exec.validation import right_problems
 from dglop.dgljob.objects import CONTROLLER_NAME, headless_service, job_objects
 from dglop.dgljob.pods.build import build
 from dglop.dgljob.pods.context import PodContext
@@ -76,7 +79,7 @@ class DGLJobKind(JobKind[DGLJob]):
         return main_name(job.spec.main_container, pod) or None
 
     def validate(self, job: DGLJob) -> Sequence[str]:
-        return problems(job)
+        return [*right_problems(Shape.of(job), self._options.exec_right), *problems(job)]
 
     def phases(self, job: DGLJob, observed: Observed) -> Mapping[str, Gate]:
         shape, status = Shape.of(job), job.status
@@ -87,7 +90,9 @@ class DGLJobKind(JobKind[DGLJob]):
                 status, observed, shape
             )
             gates[Role.WORKER] = Gate.OPEN if ready else Gate.HOLD
-        if _launcher_waits(job) and status.phase is not Phase.TRAINING:
+        if shape.execs:
+            gates[Role.LAUNCHER] = launcher_gate(status, observed, shape)
+        elif _launcher_waits(job) and status.phase is not Phase.TRAINING:
             gates[Role.LAUNCHER] = Gate.HOLD
         return gates
 
@@ -102,7 +107,8 @@ class DGLJobKind(JobKind[DGLJob]):
         return (Role.PARTITIONER,) if Shape.of(job).serves else ()
 
     def deciding_roles(self, job: DGLJob) -> Sequence[str]:
-        return [Role.LAUNCHER if Shape.of(job).launcher_only else Role.WORKER]
+        shape = Shape.of(job)
+        return [Role.LAUNCHER if shape.launcher_only or shape.execs else Role.WORKER]
 
     def success(self, job: DGLJob, observed: Observed, completed: Mapping[str, Collection[int]]) -> bool:
         """Success waits for the phase, so that each phase is seen however fast the pods were."""
@@ -121,6 +127,9 @@ class DGLJobKind(JobKind[DGLJob]):
 
     def extra_objects(self, job: DGLJob) -> Sequence[dict[str, Any]]:
         return job_objects(job, self._options.tokens)
+
+    def attempt_objects(self, job: DGLJob, observed: Observed) -> Sequence[dict[str, Any]]:
+        return config_objects(job, observed)
 
     def last_progress(self, job: DGLJob, observed: Observed) -> datetime | None:  # noqa: ARG002
         """The trainer's last report, or the last stage that was reached on the way to it."""
@@ -164,11 +173,12 @@ def _partitioner(job: DGLJob) -> ReplicaSpec:
 
 
 def _derived(job: DGLJob) -> dict[str, Any]:
-    """A template from the Worker's; empty where that is malformed, of which validation tells."""
+    """A template from the Worker's; empty where what goes in is malformed, of which validation tells."""
     worker = job.spec.template_of(Role.WORKER) or {}
-    if any(shape_problems(worker, "")):
+    launcher = job.spec.template_of(Role.LAUNCHER) or {} if Shape.of(job).launcher_partitions else None
+    if any(any(shape_problems(each, "")) for each in (worker, launcher) if each is not None):
         return {}
     try:
-        return partitioner_template(worker, job.spec.main_container)
+        return partitioner_template(worker, job.spec.main_container, launcher)
     except SchemaError:
         return {}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dglop.common.names import job_labels
 from dglop.dgljob.enums import NetworkPolicyMode
+from dglop.dgljob.exec.objects import account_objects
 from dglop.dgljob.secret import secret_manifest
 from dglop.dgljob.shape import Shape
 
@@ -28,6 +29,7 @@ def job_objects(job: DGLJob, tokens: TokenSource) -> list[dict[str, Any]]:
         objects.append(secret_manifest(job, tokens))
     if job.spec.storage.claim_template is not None:
         objects.append(_claim(job, shape))
+    objects += account_objects(job)
     if job.spec.network.policy is NetworkPolicyMode.JOB_ONLY:
         objects.append(_network_policy(job))
     return objects

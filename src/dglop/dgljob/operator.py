@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dglop.common.reconciler import JobReconciler
 from dglop.dgljob.api import DGLJob
+from dglop.dgljob.exec.right import ExecRight
 from dglop.dgljob.features import ServerFeatures
 from dglop.dgljob.key import OperatorTokens
 from dglop.dgljob.kind import DGLJobKind
@@ -44,7 +45,9 @@ def add_dgljobs(manager: Manager, settings: OperatorSettings) -> None:
     manager.on_start(tokens.load)
     features = ServerFeatures()
     manager.on_start(features.load)
-    options = KindOptions(tokens, settings.delivery_image, settings.progress_url, features)
+    exec_right = ExecRight(settings.namespaces)
+    manager.on_start(exec_right.load)
+    options = KindOptions(tokens, settings.delivery_image, settings.progress_url, features, exec_right)
     manager.controller(DGLJob, JobReconciler(DGLJobKind(options)))
     if settings.progress_url:
         server = ProgressServer(CachedJobs(manager), tokens, clock=manager.clock, log=manager.log)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dglop.common.delivery import DEFAULT_IMAGE
+from dglop.dgljob.exec.right import ExecRight
 from dglop.dgljob.features import ServerFeatures
 
 if TYPE_CHECKING:
@@ -26,12 +27,14 @@ class KindOptions:
         delivery_image: the image that holds dglrun, which the deliver container copies.
         progress_url: where the progress server is reached from pods; "": jobs report nothing.
         features: what the API server can do; by default the least.
+        exec_right: whether launchMode Exec may be used; by default it may not.
     """
 
     tokens: TokenSource
     delivery_image: str = DEFAULT_IMAGE
     progress_url: str = ""
     features: ServerFeatures = field(default_factory=ServerFeatures)
+    exec_right: ExecRight = field(default_factory=ExecRight)
 
     def status_url(self, namespace: str, name: str) -> str:
         """Where the job posts its progress; "" where nothing is posted."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from dglop.common.actions import JobEvent
 from dglop.common.counting import parse_ranges
 from dglop.common.kind import Gate
-from dglop.dgljob.enums import PartitionState, Role
+from dglop.dgljob.enums import DispatchMode, PartitionState, Role
+from dglop.dgljob.exec.seen import is_dispatched
 from dglop.dgljob.pods.names import FETCH, SERVE
 from dglop.dgljob.reasons import Reason
 from dglop.dgljob.status import NONE_YET, DGLJobStatus, PartitionStatus
@@ -81,6 +82,8 @@ def advance(status: DGLJobStatus, observed: Observed, shape: Shape, now: datetim
 
 def must_fetch(status: DGLJobStatus, observed: Observed, shape: Shape) -> bool:
     """Whether a Worker of the present attempt is still without its part."""
+    if shape.dispatch is DispatchMode.EXEC:
+        return not is_dispatched(observed, status.attempt, shape)
     before = status.replica_statuses.get(Role.WORKER)
     done = parse_ranges(before.completed_indexes, shape.workers) if before else set()
     have = {

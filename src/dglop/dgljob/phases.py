@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dglop.dgljob.enums import Phase, Role
+from dglop.dgljob.exec.seen import has_launched, is_dispatched
 
 if TYPE_CHECKING:
     from dglop.common.observed import Observed
@@ -16,6 +17,8 @@ __all__ = ("done", "next_phase", "stage")
 
 _FULL = (Phase.PENDING, Phase.PARTITIONING, Phase.PARTITIONED, Phase.DISPATCHING, Phase.TRAINING)
 _ON_PARTS = (Phase.PENDING, Phase.DISPATCHING, Phase.TRAINING)
+_EXEC_FULL = (*_FULL[:-1], Phase.STARTING, Phase.TRAINING)
+_EXEC_ON_PARTS = (*_ON_PARTS[:-1], Phase.STARTING, Phase.TRAINING)
 _LAUNCHER = (Phase.PENDING, Phase.TRAINING)
 
 
@@ -48,7 +51,12 @@ def stage(status: DGLJobStatus, observed: Observed, shape: Shape) -> Phase:
     if shape.launcher_only:
         begun = done(status, Role.LAUNCHER) + observed.active(Role.LAUNCHER, attempt)
         return Phase.TRAINING if begun else Phase.PENDING
-    if done(status, Role.WORKER) + observed.ready(Role.WORKER, attempt) >= shape.workers:
+    are_ready = done(status, Role.WORKER) + observed.ready(Role.WORKER, attempt) >= shape.workers
+    if shape.execs and (has_launched(observed, attempt) or done(status, Role.LAUNCHER)):
+        return Phase.TRAINING
+    if shape.execs and are_ready and is_dispatched(observed, attempt, shape):
+        return Phase.STARTING
+    if are_ready and not shape.execs:
         return Phase.TRAINING
     if status.is_latched and any(pod.attempt == attempt for pod in observed.pods_of(Role.WORKER)):
         return Phase.DISPATCHING
@@ -69,6 +77,8 @@ def _path(status: DGLJobStatus, shape: Shape) -> tuple[Phase, ...]:
         and status.partition.attempt is not None
         and status.partition.attempt < status.attempt
     )
+    if shape.execs:
+        return _EXEC_FULL if shape.partitions and not made_before else _EXEC_ON_PARTS
     return _FULL if shape.partitions and not made_before else _ON_PARTS
 
 

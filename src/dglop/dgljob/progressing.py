@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dglop.common.kind import StatusExtra
-from dglop.dgljob.enums import Role
+from dglop.dgljob.enums import DispatchMode, Role
+from dglop.dgljob.exec.seen import is_dispatched
 from dglop.dgljob.partition import advance, fetched
 from dglop.dgljob.phases import done, next_phase
 from dglop.dgljob.reasons import Reason
@@ -34,7 +35,7 @@ def progress(job: DGLJob, observed: Observed, now: datetime) -> StatusExtra:
     if not shape.launcher_only:
         _dispatch(status, observed, shape)
         _conditions(status, observed, shape, now)
-        take_result(status, observed, now)
+        take_result(status, observed, Role.LAUNCHER if shape.execs else Role.WORKER, now)
     if status.is_true("Succeeded"):
         show_done(status, now)
     before = status.phase
@@ -45,6 +46,10 @@ def progress(job: DGLJob, observed: Observed, now: datetime) -> StatusExtra:
 
 def _dispatch(status: DGLJobStatus, observed: Observed, shape: Shape) -> None:
     if status.completion_time is not None:
+        return
+    if shape.dispatch is DispatchMode.EXEC:
+        there = is_dispatched(observed, status.attempt, shape)
+        status.dispatch = DispatchStatus(ready=shape.workers if there else 0, total=shape.workers)
         return
     have = {
         pod.index for pod in observed.pods_of(Role.WORKER) if pod.attempt == status.attempt and fetched(pod)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The trainer's last figures, from what survives every loss of a report: how worker-0 ended."""
+"""The trainer's last figures, from what survives every loss of a report: how its pod ended."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from dglop.dgljob.enums import Role
 from dglop.dgljob.report import BadReportError, Report, parse_report, trainer_wire
 from dglop.dgljob.status import TrainerStatus
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
     from dglop.common.observed import Observed
     from dglop.common.views import Terminated
+    from dglop.dgljob.enums import Role
     from dglop.dgljob.status import DGLJobStatus
 
 __all__ = ("show_done", "take_result")
@@ -25,13 +25,13 @@ class _Words(msgspec.Struct, frozen=True):
     result: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-def take_result(status: DGLJobStatus, observed: Observed, now: datetime) -> None:
-    """Shows the result in worker-0's termination message, in place, unless it is shown already.
+def take_result(status: DGLJobStatus, observed: Observed, role: Role, now: datetime) -> None:
+    """Shows the result that the first pod of `role` left in its termination message, in place.
 
     Reports are posted to whichever replica of the operator is there, and are lost where none is. The result
     is of the same attempt and later than all of them, so that none of them replaces it either.
     """
-    pod = observed.pod(Role.WORKER, 0)
+    pod = observed.pod(role, 0)
     ended = pod.main_terminated if pod else None
     if pod is None or ended is None or not pod.is_succeeded or pod.attempt != status.attempt:
         return

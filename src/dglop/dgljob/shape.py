@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dglop.dgljob.enums import PartitionMode, Role, StorageType
+from dglop.dgljob.enums import DispatchMode, LaunchMode, PartitionMode, Role, StorageType
 
 if TYPE_CHECKING:
     from dglop.dgljob.api import DGLJob
@@ -24,11 +24,18 @@ class Shape:
     has_launcher: bool
     claim: str
     existing: bool
+    execs: bool = False
+    """Whether a Launcher starts what runs in the Workers; of a Launcher alone there is nobody to start."""
+    dispatch: DispatchMode = DispatchMode.PULL
+    """How a part comes to its Worker; without parts of the job's own it says nothing."""
+    launcher_partitions: bool = False
+    """Whether the Partitioner runs the Launcher's command, as nothing else says how to partition."""
 
     @classmethod
     def of(cls, job: DGLJob) -> Shape:
         spec = job.spec
         workers = spec.replicas_of(Role.WORKER)
+        execs = spec.launch_mode is LaunchMode.EXEC and workers > 0
         return cls(
             mode=spec.partition_mode.plain,
             workers=workers,
@@ -36,6 +43,9 @@ class Shape:
             has_launcher=spec.replicas_of(Role.LAUNCHER) > 0,
             claim=_claim(job),
             existing=spec.storage.existing,
+            execs=execs,
+            dispatch=_dispatch(job, execs=execs),
+            launcher_partitions=execs and not _says_how(job),
         )
 
     @property
@@ -55,6 +65,18 @@ class Shape:
     @property
     def launcher_only(self) -> bool:
         return self.workers == 0
+
+
+def _dispatch(job: DGLJob, *, execs: bool) -> DispatchMode:
+    if job.spec.storage.type is StorageType.PVC:
+        return DispatchMode.VOLUME
+    return job.spec.dispatch.mode or (DispatchMode.EXEC if execs else DispatchMode.PULL)
+
+
+def _says_how(job: DGLJob) -> bool:
+    """Whether the Partitioner's own template or the dataset says how to partition."""
+    dataset = job.spec.dataset
+    return bool(job.spec.template_of(Role.PARTITIONER) or (dataset and (dataset.name or dataset.url)))
 
 
 def _claim(job: DGLJob) -> str:

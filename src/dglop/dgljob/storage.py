@@ -92,7 +92,7 @@ class Dispatch(Spec):
     """How the parts come to the Workers."""
 
     mode: DispatchMode | None = None
-    """Volume or Pull; nil: Volume with a claim, else Pull."""
+    """Volume, Pull or Exec; nil: Volume with a claim, Exec with launchMode Exec, else Pull."""
     retries: int = Field(default=5, ge=0, le=1000)
     """Tries in a row that may bring not one byte."""
     timeout_seconds: int = Field(default=3600, ge=1, le=604800)

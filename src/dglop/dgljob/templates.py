@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from dglop.common.templates import own_name_problems
 from dglop.dgljob.enums import Role
+from dglop.dgljob.exec.names import CONNECT, DISPATCH
+from dglop.dgljob.exec.validation import launcher_problems
 from dglop.dgljob.pods.main import main_name
 from dglop.dgljob.pods.names import (
     OUTPUT_DIR,
@@ -36,11 +38,12 @@ def template_problems(job: DGLJob, shape: Shape) -> Iterator[str]:
         wanted = job.spec.replicas_of(role)
         template = job.spec.template_of(role)
         if role is Role.PARTITIONER and not template:
-            if shape.partitions:
+            if shape.partitions and not shape.launcher_partitions:
                 yield from _builtin(job)
         elif wanted:
             where = f"dglReplicaSpecs.{role}.template"
             yield from _contents(job, shape, role, RawPod(dict(template or {})), where)
+    yield from launcher_problems(job, shape)
 
 
 def _builtin(job: DGLJob) -> Iterator[str]:
@@ -64,9 +67,9 @@ def _contents(job: DGLJob, shape: Shape, role: Role, pod: RawPod, where: str) ->
     container = pod.container(main)
     if not container.image:
         yield f"{where}: container {main!r} states no image"
-    if role in _VERBS and not container.command:
+    if role in _VERBS and not container.command and not (shape.execs and role is Role.WORKER):
         yield _no_command(where, main, job.spec.python, _VERBS[role])
-    yield from own_name_problems(pod, where, OWN_CONTAINERS)
+    yield from own_name_problems(pod, where, (*OWN_CONTAINERS, CONNECT, DISPATCH))
     yield from _paths(job, shape, role, container, where)
     yield from _memory(job, container, where)
 

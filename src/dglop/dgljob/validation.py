@@ -15,6 +15,7 @@ from dglop.dgljob.enums import (
     StorageType,
     TrainingLayout,
 )
+from dglop.dgljob.exec.validation import exec_problems
 from dglop.dgljob.pods.names import OWN_PATHS
 from dglop.dgljob.shape import Shape
 from dglop.dgljob.templates import template_problems
@@ -39,6 +40,7 @@ def problems(job: DGLJob) -> list[str]:
     """
     shape = Shape.of(job)
     found = [*_not_built(job), *_replicas(job, shape), *_storage(job, shape), *_network(job), *_sizes(job)]
+    found += exec_problems(job, shape)
     return found or list(template_problems(job, shape))
 
 
@@ -46,16 +48,14 @@ def _not_built(job: DGLJob) -> Iterator[str]:
     spec = job.spec
     if spec.partition_mode.plain not in (PartitionMode.SSP, PartitionMode.SKIP):
         yield f"partitionMode {spec.partition_mode} is not built yet; use SSP or Skip"
-    if spec.launch_mode is not LaunchMode.DIRECT:
-        yield f"launchMode {spec.launch_mode} is not built yet; use Direct"
+    if spec.launch_mode is LaunchMode.MPI:
+        yield "launchMode MPI is not built yet; use Direct or Exec"
     if spec.training_layout is not TrainingLayout.FUSED:
         yield f"trainingLayout {spec.training_layout} is not built yet; use Fused"
     if spec.restart_scope != "Job":
-        yield "restartScope Replica does not go with launchMode Direct, where all restart; use Job"
+        yield "restartScope Replica does not go with DGL, whose processes know each other by address; use Job"
     if spec.storage.type is StorageType.HOST_PATH:
         yield "storage.type HostPath is not built yet; use PVC or EmptyDir"
-    if spec.dispatch.mode is DispatchMode.EXEC:
-        yield "dispatch.mode Exec is not built yet; use Volume with a claim, or Pull"
     if spec.elastic_policy is not None:
         yield "elasticPolicy is reserved and must be unset: DGL cannot change the number of parts"
     if not spec.partition.retain_on_restart:

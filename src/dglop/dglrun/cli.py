@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -19,6 +20,12 @@ USAGE = """usage: dglrun.pyz COMMAND [NAME=VALUE...] [-- COMMAND...]
   serve                       serve the parts to the job's Workers
   fetch                       bring this Worker's part, verified
   worker -- COMMAND...        meet the other Workers, run servers and trainers, fail once
+  dispatch                    bring each Worker its part by exec, verified (launchMode Exec)
+  connect                     bring each Worker the host files by exec (launchMode Exec)
+  launch -- COMMAND...        in a Launcher: servers and trainers on the Workers, by kubexec.sh
+  attend -- COMMAND...        what launch runs in a Worker: the command, of which nothing is left afterwards
+  look                        what launch asks each Worker first: where its parts are, if in order
+  kubectl exec|cp ...         in a Launcher: these two of kubectl, in its words
   partition-dataset           what partition runs where it is given no command
   hosts FILE                  wait until the hosts of an MPI host file have addresses
   progress PERCENT [SECONDS_LEFT] [NAME=VALUE...]   say how far the training is
@@ -41,7 +48,28 @@ def main(argv: Sequence[str]) -> int:
         return _inside(command, rest)
     if command == "hosts":
         return _hosts(rest)
+    if command == "kubectl":
+        from .kube.kubectl import kubectl  # noqa: PLC0415
+
+        return kubectl(rest, os.environ)
+    if command in ("attend", "look"):
+        return _beside(command, rest)
     return _container(command, rest, os.environ)
+
+
+def _beside(command: str, rest: List[str]) -> int:
+    """Beside the container's own program, whose last words are not for this one to write."""
+    from .execmode.attend import attend  # noqa: PLC0415
+    from .execmode.parts import look_at_parts  # noqa: PLC0415
+
+    if command == "look":
+        print(json.dumps(look_at_parts(os.environ)), flush=True)
+        return 0
+    try:
+        return attend(rest[1:] if rest[:1] == ["--"] else rest, os.environ)
+    except Refusal as refusal:
+        print("dglrun: " + refusal.sentence, file=sys.stderr, flush=True)
+        return refusal.exit_code
 
 
 def _container(command: str, rest: List[str], variables: Mapping[str, str]) -> int:
@@ -82,7 +110,24 @@ def _run(command: str, rest: List[str], variables: Mapping[str, str]) -> Ending:
         from .worker import worker  # noqa: PLC0415
 
         return worker(user, variables)
+    if command in ("dispatch", "connect", "launch"):
+        return _execmode(command, user, variables)
     raise config_refusal("there is no command %r\n%s" % (command, USAGE))
+
+
+def _execmode(command: str, user: List[str], variables: Mapping[str, str]) -> Ending:
+    """The commands of a Launcher with launchMode Exec."""
+    if command == "dispatch":
+        from .execmode.dispatch import dispatch  # noqa: PLC0415
+
+        return dispatch(variables)
+    if command == "connect":
+        from .execmode.connect import connect  # noqa: PLC0415
+
+        return connect(variables)
+    from .execmode.launch import launch  # noqa: PLC0415
+
+    return launch(user, variables)
 
 
 def _settings(rest: List[str]) -> Tuple[Dict[str, str], List[str]]:

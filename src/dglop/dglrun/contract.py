@@ -12,6 +12,8 @@ Partitioner    ``serve`` (second; only     ``Z serve``; never ends by itself, ex
 Worker         ``fetch`` (init; only       ``Z fetch``
                without a claim)
 Worker         main                        ``Z worker -- <user command>``
+Launcher       ``dispatch`` (init; Exec)   ``Z dispatch``; each Worker's part to it, by exec
+Launcher       ``connect`` (init; Exec)    ``Z connect``; host files for it and the Workers
 =============  ==========================  ==============================================================
 
 ``serve`` and ``worker`` are ready once READY_FILE is there: a startup probe waits for it in the container.
@@ -39,6 +41,11 @@ that they know it; without it they do not prove anything), ENV_STATUS_URL and EN
 (worker-0 posts progress; unset: nobody does), ENV_HEARTBEAT_SECONDS (2), ENV_LOST_SECONDS (5 heartbeats),
 ENV_VERDICT_SECONDS (5), ENV_RENDEZVOUS_TIMEOUT_SECONDS (600), ENV_SERVER_EXIT_SECONDS (30),
 ENV_KILL_SECONDS (5: SIGTERM to SIGKILL of children; keep terminationGracePeriodSeconds above it).
+dispatch and connect: ENV_EXEC_CONFIG_DIR, ENV_EXEC_CONTAINER (the default one); dispatch what fetch needs;
+connect ENV_POD_IP, ENV_POD_NAME, ENV_RUN_DIR (RUN_DIR) and ENV_RENDEZVOUS_TIMEOUT_SECONDS (600).
+launch, in a Launcher's command: as worker the shape, ENV_RUN_DIR, ENV_STATUS_URL and what goes with it,
+ENV_SERVER_EXIT_SECONDS, ENV_KILL_SECONDS, ENV_MANIFEST_HASH, ENV_VERIFY_PARTS; ENV_EXEC_CONTAINER and
+ENV_PYTHON (python3).
 The emptyDir of ip_config, ready and progress file is mounted at RUN_DIR (ENV_RUN_DIR moves it).
 
 Progress, worker-0 to the operator
@@ -60,15 +67,16 @@ Success (exit 0):
   "reused": bool}``; edgeCut (edges between parts) only where known, reused where parts were found ready.
 - fetch: ``{"manifest": hash, "bytes": int, "resumed": int, "reused": bool}``: bytes of the own part, how
   often a transfer was resumed, and whether all was there already.
+- dispatch: ``{"manifest": hash, "bytes": int, "resumed": int}``, of all Workers together. connect: ``{}``.
 - worker: ``{"result": {"progressPercentage": int, "metrics": [...], "reportTime": RFC 3339}}`` of worker-0:
   the trainer's last report, of which the last metrics go where there are too many; the operator shows it
-  even if no report ever reached it. ``{}`` of the others.
+  even if no report ever reached it. ``{}`` of the others. launch: as worker-0.
 
 Failure: ``{"cause": ..., "process": ..., "exitCode": int, "lines": [str, ...], ...}``
 
 - ``cause: "self"``: the failure began here; this one decides the attempt. ``process`` is ``trainer-0``,
   ``trainer-0/sampler`` (one that its trainer did not notice), ``server-0``, ``partition``, ``fetch``,
-  ``rendezvous`` or ``config``; ``exitCode`` is the code of the container too;
+  ``dispatch``, ``connect``, ``rendezvous`` or ``config``; ``exitCode`` is the code of the container too;
   ``signal`` (int) where a signal ended it, then exitCode is 128 + signal; ``oom: true`` where
   the kernel killed it for memory; ``reason`` is one CamelCase word where dglrun itself judged (see
   REASONS); ``lines`` are the process's last lines, or one sentence of dglrun's own.
@@ -88,6 +96,8 @@ __all__ = (
     "ENV_DATASET_NAME",
     "ENV_DATASET_NODES",
     "ENV_DATASET_URL",
+    "ENV_EXEC_CONFIG_DIR",
+    "ENV_EXEC_CONTAINER",
     "ENV_FETCH_RETRIES",
     "ENV_FETCH_TIMEOUT_SECONDS",
     "ENV_GRAPH_NAME",
@@ -113,6 +123,7 @@ __all__ = (
     "ENV_POD_IP",
     "ENV_POD_NAME",
     "ENV_PORT_BASE",
+    "ENV_PYTHON",
     "ENV_RENDEZVOUS_HOST",
     "ENV_RENDEZVOUS_PORT",
     "ENV_RENDEZVOUS_TIMEOUT_SECONDS",
@@ -130,10 +141,19 @@ __all__ = (
     "EXIT_CORRUPT",
     "EXIT_PEER",
     "EXIT_RETRYABLE",
+    "HOSTFILE_DGLKE_NAME",
+    "HOSTFILE_NAME",
+    "HOSTFILE_OPENMPI_NAME",
+    "HOSTFILE_UPSTREAM_NAME",
     "IP_CONFIG_FILE",
     "IP_CONFIG_NAME",
+    "KUBECTL",
+    "KUBEXEC_NAME",
+    "KUBE_DIR",
+    "LEADFILE_NAME",
     "MANIFEST_FILE",
     "MANIFEST_HASH_HEADER",
+    "PARTFILE_NAME",
     "PARTS_PORT",
     "PROGRESS_FILE_ENV",
     "PROGRESS_NAME",
@@ -214,6 +234,20 @@ PROGRESS_NAME = "progress.jsonl"
 IP_CONFIG_FILE = "/etc/dgl/ip_config"  # in an emptyDir, written by dglrun only after the Workers have met
 READY_FILE = "/etc/dgl/ready"  # worker: met and all children started; serve: all can be fetched
 TERMINATION_LOG = "/dev/termination-log"
+
+# --- launchMode Exec: the files beside ip_config in RUN_DIR, of Launcher and Workers --------------------
+ENV_EXEC_CONFIG_DIR = "DGLJOB_EXEC_CONFIG_DIR"  # where the attempt's ConfigMap is mounted
+ENV_EXEC_CONTAINER = "DGLJOB_EXEC_CONTAINER"  # the container of the Workers where commands run
+ENV_PYTHON = "DGLJOB_PYTHON"  # the Workers' interpreter that `launch` starts dglrun with; unset: python3
+KUBE_DIR = "/opt/kube"
+KUBECTL = "/opt/kube/kubectl"
+KUBEXEC_NAME = "kubexec.sh"
+HOSTFILE_NAME = "hostfile"  # a line a Worker: ip port servers name gpus
+HOSTFILE_UPSTREAM_NAME = "hostfile_upstream"  # ip port name slots=n
+HOSTFILE_DGLKE_NAME = "hostfile_dglke"  # ip port servers
+HOSTFILE_OPENMPI_NAME = "hostfile_openmpi"  # name slots=n
+PARTFILE_NAME = "partfile"  # ip port name, of the Partitioner
+LEADFILE_NAME = "leadfile"  # ip port name, of the Launcher
 ZIPAPP_NAME = "dglrun.pyz"
 
 # --- exit codes of dglrun's own making; a child's code is passed on, a signal n as 128 + n -------------

@@ -111,6 +111,10 @@ class ProgressFile:
                 new = file.read()
         except OSError:
             return False
+        return self._take(new)
+
+    def _take(self, new: bytes) -> bool:
+        """What follows what was read before; True when there is a newer report in it."""
         self._at += len(new)
         *lines, self._rest = (self._rest + new).split(b"\n")
         newer = False

@@ -20,7 +20,17 @@ from .ending import Refusal
 if TYPE_CHECKING:
     from .manifest import PartFile
 
-__all__ = ("Answer", "Corrupt", "Cut", "PartsServer", "ServerChanged", "download", "no_space", "partial_path")
+__all__ = (
+    "Answer",
+    "Corrupt",
+    "Cut",
+    "PartsServer",
+    "ServerChanged",
+    "download",
+    "no_space",
+    "partial_path",
+    "read_block",
+)
 
 _BLOCK = 1 << 18
 _PATIENCE = 30.0
@@ -131,14 +141,15 @@ def _receive(
         began = have
         with open(partial, "ab" if have else "wb") as file:
             while have < wanted.size:
-                block = _read(server, answer.body, min(_BLOCK, wanted.size - have), have - began)
+                block = read_block(server, answer.body, min(_BLOCK, wanted.size - have), have - began)
                 file.write(block)
                 digest.update(block)
                 have += len(block)
     return have, digest
 
 
-def _read(server: PartsServer, body: http.client.HTTPResponse, size: int, got: int) -> bytes:
+def read_block(server: PartsServer, body: http.client.HTTPResponse, size: int, got: int) -> bytes:
+    """The next bytes of a body; never none. Raises Cut."""
     try:
         block = body.read(size)
     except (OSError, http.client.HTTPException) as error:

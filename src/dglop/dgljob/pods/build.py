@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dglop.dgljob.enums import Role
+from dglop.dgljob.exec.pods import build_launcher, build_worker
 from dglop.dgljob.pods.command import run_builtin, wrap_command
 from dglop.dgljob.pods.delivery import add_delivery
 from dglop.dgljob.pods.env import as_words, main_env, merge_env, split_env
@@ -29,7 +30,11 @@ def build(pod: RawPod, ctx: PodContext) -> None:
     Raises SchemaError where the template is malformed; `validate` says so before.
     """
     main = pod.container(ctx.replica.main or 0)
-    if ctx.role is Role.WORKER:
+    if ctx.shape.execs and ctx.role is Role.WORKER:
+        build_worker(pod, ctx, main)
+    elif ctx.shape.execs and ctx.role is Role.LAUNCHER:
+        build_launcher(pod, ctx, main)
+    elif ctx.role is Role.WORKER:
         _worker(pod, ctx, main)
     elif ctx.role is Role.PARTITIONER:
         _partitioner(pod, ctx, main)
@@ -61,7 +66,7 @@ def _worker(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
 
 def _partitioner(pod: RawPod, ctx: PodContext, main: RawContainer) -> None:
     told = _tell(ctx, main)
-    if ctx.spec.template_of(Role.PARTITIONER):
+    if ctx.spec.template_of(Role.PARTITIONER) or ctx.shape.launcher_partitions:
         wrap_command(main, ctx.spec.python, "partition", told)
     else:
         run_builtin(main, ctx.spec.python, "partition", told)

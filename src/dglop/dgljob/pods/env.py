@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from dglop.dgljob.pods.context import PodContext
     from dglop.runtime.api import RawContainer
 
-__all__ = ("as_words", "fetch_settings", "main_env", "merge_env", "serve_settings", "split_env")
+__all__ = (
+    "as_words",
+    "fetch_settings",
+    "main_env",
+    "merge_env",
+    "serve_settings",
+    "split_env",
+    "status_settings",
+)
 
 EnvValue = str | dict[str, Any]
 
@@ -100,7 +108,20 @@ def main_env(ctx: PodContext) -> dict[str, EnvValue]:
     if ctx.role is Role.PARTITIONER:
         return env | _partition_env(ctx)
     env[contract.ENV_OUTPUT_DIR] = OUTPUT_DIR
-    return env | _worker_env(ctx) if ctx.role is Role.WORKER else env
+    if ctx.role is Role.WORKER and not ctx.shape.execs:
+        return env | _worker_env(ctx) | status_settings(ctx)
+    return env
+
+
+def status_settings(ctx: PodContext) -> dict[str, EnvValue]:
+    """Where progress is posted; empty where nothing is."""
+    url = ctx.options.status_url(ctx.job.namespace, ctx.job.name)
+    if not url:
+        return {}
+    return {
+        contract.ENV_STATUS_URL: url,
+        contract.ENV_STATUS_TOKEN_FILE: f"{SECRET_DIR}/{STATUS_TOKEN}",
+    }
 
 
 def _worker_env(ctx: PodContext) -> dict[str, EnvValue]:
@@ -121,10 +142,6 @@ def _worker_env(ctx: PodContext) -> dict[str, EnvValue]:
         env[contract.ENV_VERIFY_PARTS] = "1"
     if ctx.manifest_hash:
         env[contract.ENV_MANIFEST_HASH] = ctx.manifest_hash
-    url = ctx.options.status_url(ctx.job.namespace, ctx.job.name)
-    if url:
-        env[contract.ENV_STATUS_URL] = url
-        env[contract.ENV_STATUS_TOKEN_FILE] = f"{SECRET_DIR}/{STATUS_TOKEN}"
     return env
 
 
