@@ -26,8 +26,8 @@ Needed by all: ENV_JOB_UID, ENV_PARTS_DIR. By all main containers, and by what t
 ENV_JOB_NAMESPACE, ENV_ATTEMPT, ENV_REPLICA_TYPE, ENV_REPLICA_INDEX (fetch too), ENV_POD_NAME, ENV_NUM_PARTS
 (= Workers).
 
-partition: ENV_DATASET_NAME or ENV_DATASET_URL when no command is given (ENV_DATASET_NODES, ENV_PART_METHOD
-and ENV_GRAPH_NAME refine it).
+partition: ENV_DATASET_NAME or ENV_DATASET_URL when no command is given (ENV_DATASET_FORMAT,
+ENV_DATASET_NODES, ENV_PART_METHOD, ENV_BALANCE_NTYPES, ENV_BALANCE_EDGES and ENV_GRAPH_NAME refine it).
 serve: ENV_PARTS_TOKEN_FILE; ENV_PARTS_PORT (default 29401).
 fetch: ENV_PARTS_URL and ENV_PARTS_TOKEN_FILE; ENV_MANIFEST_HASH when a hash is latched in the job's status;
 ENV_FETCH_TIMEOUT_SECONDS (3600), ENV_FETCH_RETRIES (5 without any progress).
@@ -85,6 +85,9 @@ from __future__ import annotations
 
 __all__ = (
     "ENV_ATTEMPT",
+    "ENV_BALANCE_EDGES",
+    "ENV_BALANCE_NTYPES",
+    "ENV_DATASET_FORMAT",
     "ENV_DATASET_NAME",
     "ENV_DATASET_NODES",
     "ENV_DATASET_URL",
@@ -179,11 +182,14 @@ ENV_STATUS_TOKEN_FILE = "DGLJOB_STATUS_TOKEN_FILE"
 PROGRESS_FILE_ENV = "DGLJOB_PROGRESS_FILE"  # the trainer appends JSON lines here, the supervisor reads them
 
 # --- built-in partition (no user command) -------------------------------------------------------------
-ENV_DATASET_NAME = "DGLJOB_DATASET_NAME"  # digits or synthetic
-ENV_DATASET_URL = "DGLJOB_DATASET_URL"  # file:///… written by dgl.save_graphs
-ENV_DATASET_NODES = "DGLJOB_DATASET_NODES"  # size of the synthetic graph, default 2000
+ENV_DATASET_NAME = "DGLJOB_DATASET_NAME"  # digits, synthetic or synthetic-hetero
+ENV_DATASET_URL = "DGLJOB_DATASET_URL"  # file:///…, a file or a folder
+ENV_DATASET_FORMAT = "DGLJOB_DATASET_FORMAT"  # dgl, csv, numpy, parquet or chunked; default: by the name
+ENV_DATASET_NODES = "DGLJOB_DATASET_NODES"  # how many: of a synthetic graph (2000), of a plain list of edges
 ENV_GRAPH_NAME = "DGLJOB_GRAPH_NAME"  # default: the dataset's name
 ENV_PART_METHOD = "DGLJOB_PART_METHOD"  # metis (default) or random
+ENV_BALANCE_NTYPES = "DGLJOB_BALANCE_NTYPES"  # a feature of nodes: as many of each value in every part; none
+ENV_BALANCE_EDGES = "DGLJOB_BALANCE_EDGES"  # 1 (default) or 0: as many edges in every part
 
 # --- patience, in seconds (defaults in the docstring above) -------------------------------------------
 ENV_HEARTBEAT_SECONDS = "DGLJOB_HEARTBEAT_SECONDS"
