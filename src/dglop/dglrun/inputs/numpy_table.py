@@ -48,5 +48,6 @@ class NumpyTable(Table):
                 raise config_refusal("%s is no array of NumPy: %s" % (self._path, error)) from error
             raise config_refusal("cannot read %s: %s" % (self._path, error)) from error
         if not isinstance(found, np.ndarray):
+            found.close()
             raise config_refusal("%s holds several arrays: save each by itself, with numpy.save" % self._path)
         return found

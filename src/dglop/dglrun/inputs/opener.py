@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .source import Alone
     from .tables import Table
 
-__all__ = ("Columned", "Opener", "columns_table", "dtype_named")
+__all__ = ("Columned", "Opener", "columns_table", "dtype_named", "ends_table")
 
 Columned = Union[CsvFile, ParquetFile]
 
@@ -57,7 +57,7 @@ class Opener:
             raise config_refusal("%s: there is no format %r, only csv, numpy and parquet" % (path, form))
         file: Columned = self.csv(path, delimiter) if form == "csv" else self.parquet(path)
         columns = list(range(file.columns if isinstance(file, CsvFile) else len(file.names)))
-        return columns_table(file, columns, dtype)
+        return ends_table(file, columns) if edges else columns_table(file, columns, dtype)
 
 
 def columns_table(file: Columned, columns: Sequence[int], dtype: Optional[Any] = None) -> Table:
@@ -68,6 +68,13 @@ def columns_table(file: Columned, columns: Sequence[int], dtype: Optional[Any] =
     if isinstance(file, CsvFile):
         return CsvTable(file, columns, dtype, flat=flat)
     return ParquetTable(file, columns, dtype, flat=flat)
+
+
+def ends_table(file: Columned, columns: Sequence[int]) -> Table:
+    """Both ends of edges. What text holds there is taken for whole numbers, so that others are refused."""
+    import numpy as np  # noqa: PLC0415
+
+    return columns_table(file, columns, np.dtype("int64") if isinstance(file, CsvFile) else None)
 
 
 def dtype_named(name: Optional[str], place: str) -> Optional[Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
 from ..ending import config_refusal
 from .csv_file import CsvFile
 from .numpy_table import NumpyTable
-from .opener import Opener, columns_table
+from .opener import Opener, columns_table, ends_table
 from .source import HOMOGENEOUS, Kind
 from .tabular import TabularSource
 
@@ -77,7 +77,7 @@ class _Plain:
         if count < 2:
             raise config_refusal("%s has %d columns: an edge has two, source and destination" % (path, count))
         ends = _ends(file)
-        self._edges = columns_table(file, ends)
+        self._edges = ends_table(file, ends)
         self._columns(_EDGE, file, [column for column in range(count) if column not in ends])
 
     def _node_list(self, path: str) -> None:
@@ -87,7 +87,7 @@ class _Plain:
             self._ids = columns_table(file, ids[:1])
         self._columns(_NODE, file, [column for column in range(_width(file)) if column not in ids[:1]])
         if not self._features and not ids:
-            raise config_refusal("%s has no column" % path)
+            raise config_refusal("%s has no columns" % path)
 
     def _columns(self, kind: Kind, file: Columned, columns: Sequence[int]) -> None:
         """A feature for each name; columns that are numbered, name_0, name_1, …, are one feature."""

@@ -73,8 +73,8 @@ class Hetero:
         for number, part in enumerate(np.array_split(array, self._chunks)):
             files.append(f"{name}-{number}.{self._form}")
             write_table(self._folder / files[-1], part, self._form)
-        return {"format": {"name": self._form, "delimiter": " "} if self._form == "csv" else {"name": self._form},
-                "data": files}  # fmt: skip
+        form = {"name": self._form, "delimiter": " "} if self._form == "csv" else {"name": self._form}
+        return {"format": form, "data": files}
 
 
 def write_table(path: Path, array: Any, form: str) -> None:
