@@ -20,6 +20,7 @@ USAGE = """usage: dglrun.pyz COMMAND [NAME=VALUE...] [-- COMMAND...]
   fetch                       bring this Worker's part, verified
   worker -- COMMAND...        meet the other Workers, run servers and trainers, fail once
   partition-dataset           what partition runs where it is given no command
+  verify-parts                compare all parts in $DGLJOB_PARTS_DIR with the dataset they were made of
   hosts FILE                  wait until the hosts of an MPI host file have addresses
   progress PERCENT [SECONDS_LEFT] [NAME=VALUE...]   say how far the training is
   --version
@@ -37,7 +38,7 @@ def main(argv: Sequence[str]) -> int:
     if command == "--version":
         print("dglrun %s" % VERSION)
         return 0
-    if command in ("progress", "partition-dataset"):
+    if command in ("progress", "partition-dataset", "verify-parts"):
         return _inside(command, rest)
     if command == "hosts":
         return _hosts(rest)
@@ -133,9 +134,14 @@ def _inside(command: str, rest: List[str]) -> int:
             from .progress import progress  # noqa: PLC0415
 
             progress(rest, variables)
-        else:
-            from .datasets import partition_dataset  # noqa: PLC0415
+        elif command == "verify-parts":
+            from .compare.command import verify_parts  # noqa: PLC0415
             from .env import Env  # noqa: PLC0415
+
+            return verify_parts(Env({**variables, **_settings(rest)[0]}))
+        else:
+            from .env import Env  # noqa: PLC0415
+            from .single import partition_dataset  # noqa: PLC0415
 
             partition_dataset(Env(variables))
     except Refusal as refusal:
