@@ -10,6 +10,7 @@ __all__ = (
     "LaunchMode",
     "LauncherCreationPolicy",
     "NetworkPolicyMode",
+    "PartitionMethod",
     "PartitionMode",
     "PartitionState",
     "Phase",
@@ -45,6 +46,15 @@ class PartitionMode(StrEnum):
         """The mode without its older name: DGL-API is SSP, ParMETIS is SMP."""
         aliases = {PartitionMode.DGL_API: PartitionMode.SSP, PartitionMode.PARMETIS: PartitionMode.SMP}
         return aliases.get(self, self)
+
+
+class PartitionMethod(StrEnum):
+    """How nodes are divided among the parts."""
+
+    METIS = "metis"
+    """Few edges between parts, and parts alike."""
+    RANDOM = "random"
+    """By lot: for graphs too large for METIS, and for comparison."""
 
 
 class LaunchMode(StrEnum):

@@ -80,10 +80,11 @@ def _compare_parts(source: Source, disk: Disk, findings: Findings) -> None:
     )
     original: Array = np.concatenate([nodes.of_part(part) for part in range(disk.parts)])
     nodes.end()
-    crossing = Crossing(disk.parts)
+    crossing, compared = Crossing(disk.parts), []
     for part in range(disk.parts):
         check = PartCheck(source, disk, findings, part, (original, edges.of_part(part)))
-        check.graph(crossing)
+        compared.append(check.graph(crossing))
         check.features()
     edges.end()
-    crossing.end(findings)
+    if all(compared):
+        crossing.end(findings)

@@ -90,5 +90,6 @@ class Disk:
         try:
             return load(os.path.join(self._folder, path))
         except (dgl.DGLError, OSError) as error:
-            last = (str(error).strip() or repr(error)).splitlines()[-1]
-            raise LayoutError("%s cannot be read: %s" % (path, last)) from error
+            # DGL's own words come first, where it was in its code after them
+            first = (str(error).strip() or repr(error)).splitlines()[0]
+            raise LayoutError("%s cannot be read: %s" % (path, first)) from error

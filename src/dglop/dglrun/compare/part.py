@@ -27,11 +27,12 @@ class PartCheck:
         self._nodes, self._edges = originals
         self._etypes: List[Etype] = [etype_of(name) for name in disk.edges.types]
 
-    def graph(self, crossing: Crossing) -> None:
-        """Raises LayoutError where the part's graph cannot be read."""
+    def graph(self, crossing: Crossing) -> bool:
+        """Whether it could be compared edge by edge. Raises LayoutError where it cannot be read."""
         graph = self._disk.graph(self._part)
-        if not self._ids(graph) or not self._types(graph):
-            return
+        fine = self._ids(graph)
+        if not fine or not self._types(graph):
+            return False
         inner = graph.inner_edges
         targets_inner = graph.inner_nodes[graph.target]
         self._check(targets_inner[inner], "edge %d ends in no node of its own", graph.edges[inner])
@@ -45,6 +46,7 @@ class PartCheck:
             if part != self._part:
                 crossing.expect(part, rows[inner & (owners == part)])
         self._ends(rows[inner])
+        return True
 
     def features(self) -> None:
         """Raises LayoutError where they cannot be read."""

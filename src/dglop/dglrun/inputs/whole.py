@@ -43,6 +43,6 @@ def open_saved(path: str, name: str) -> ArraysSource:
         graphs = dgl.load_graphs(path, [0])[0]
     except dgl.DGLError as error:
         raise config_refusal(
-            "%s holds no graph that dgl.save_graphs wrote: %s" % (path, str(error).strip().splitlines()[-1])
+            "%s holds no graph that dgl.save_graphs wrote: %s" % (path, str(error).strip().splitlines()[0])
         ) from error
     return source_of_graph(graphs[0], name)
