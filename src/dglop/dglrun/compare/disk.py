@@ -36,10 +36,11 @@ class Disk:
 
     def __init__(self, folder: str) -> None:
         layout = read_layout(folder)
-        self._folder, self.parts = folder, layout.num_parts
+        self._folder = folder
+        self.parts: int = layout.num_parts
         with open(os.path.join(folder, layout.config), encoding="utf-8") as file:
             self._config: Dict[str, Any] = json.load(file)
-        self.name = layout.config
+        self.name: str = layout.config
         self.hops: int = int(self._config.get("halo_hops", 1))
         try:
             self.nodes: Numbering = Numbering(self._config["node_map"], self._config["ntypes"], self.parts)

@@ -25,7 +25,7 @@ class ArraysSource(Source):
     ) -> None:
         self._edges: Dict[Etype, Tuple[Array, Array]] = dict(edges)
         self._features: Dict[Tuple[Kind, str], Array] = dict(features)
-        self.schema = Schema(
+        self.schema: Schema = Schema(
             graph=name,
             ntypes=dict(nodes),
             etypes={etype: len(ends[0]) for etype, ends in edges.items()},

@@ -41,7 +41,7 @@ class CsvFile:
         self._samples = [line.split(self.delimiter) for line in head[named:]]
         begin = len(self._first_line()) if named else 0
         self._skipped = int(named)
-        self.lines = Lines(path, begin)
+        self.lines: Lines = Lines(path, begin)
 
     @property
     def rows(self) -> int:
@@ -95,7 +95,7 @@ class CsvTable(Table):
 
         self._file, self._columns = file, list(columns)
         guesses = [file.guess(column) for column in columns] if dtype is None else [dtype]
-        self.dtype = np.result_type(*guesses) if len(set(guesses)) == 1 else np.dtype("float32")
+        self.dtype: Any = np.result_type(*guesses) if len(set(guesses)) == 1 else np.dtype("float32")
         self.shape: Tuple[int, ...] = () if flat else (len(columns),)
 
     @property

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Tuple
 
 from ..ending import config_refusal
 from .tables import Table, kept_dtype
@@ -27,8 +27,9 @@ class NumpyTable(Table):
         if array.ndim == 0:
             raise config_refusal("%s holds a single value: an array with a row for each is needed" % path)
         self._array = array
-        self.rows = len(array)
-        self.dtype, self.shape = kept_dtype(array.dtype, path), tuple(array.shape[1:])
+        self.rows: int = len(array)
+        self.dtype: Any = kept_dtype(array.dtype, path)
+        self.shape: Tuple[int, ...] = tuple(array.shape[1:])
 
     def read(self, lo: int, hi: int) -> Array:
         import numpy as np  # noqa: PLC0415

@@ -97,16 +97,16 @@ class ParquetTable(Table):
         import numpy as np  # noqa: PLC0415
 
         self._file, self._columns = file, list(columns)
-        self.rows = file.rows
+        self.rows: int = file.rows
         found = [file.read(column, 0, min(1, file.rows)) for column in columns]
         if dtype is None:
             dtypes = [kept_dtype(array.dtype, "%s column %s" % (file.path, file.names[column]))
                       for array, column in zip(found, columns)]  # fmt: skip
             dtype = np.result_type(*dtypes)
-        self.dtype = np.dtype(dtype)
+        self.dtype: Any = np.dtype(dtype)
         inner: Tuple[int, ...] = tuple(found[0].shape[1:])
         self._alone = flat or bool(inner)
-        self.shape = inner if self._alone else (len(columns),)
+        self.shape: Tuple[int, ...] = inner if self._alone else (len(columns),)
 
     def read(self, lo: int, hi: int) -> Array:
         import numpy as np  # noqa: PLC0415

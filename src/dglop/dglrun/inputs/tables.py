@@ -36,8 +36,9 @@ class Chunks(Table):
         """Raises Refusal (ConfigInvalid) where their rows differ in type or shape."""
         first = tables[0]
         self._tables: List[Table] = list(tables)
-        self.rows = sum(table.rows for table in tables)
-        self.dtype, self.shape = first.dtype, first.shape
+        self.rows: int = sum(table.rows for table in tables)
+        self.dtype: Any = first.dtype
+        self.shape: Tuple[int, ...] = first.shape
         for table in tables:
             if (table.dtype, table.shape) != (self.dtype, self.shape):
                 raise config_refusal(

@@ -28,7 +28,7 @@ class TabularSource(Source):
         """`nodes`: how many there are of each type. Raises Refusal (ConfigInvalid) for what does not fit."""
         self._edges: Dict[Etype, Table] = dict(edges)
         self._features: Dict[Tuple[Kind, str], Table] = dict(features)
-        self.schema = Schema(
+        self.schema: Schema = Schema(
             graph=name,
             ntypes=dict(nodes),
             etypes={etype: table.rows for etype, table in edges.items()},
