@@ -118,7 +118,10 @@ def test_without_command_and_dataset_the_message_says_what_to_give(tmp_path: Pat
 def test_an_unknown_dataset_is_named_by_the_built_in_partition(tmp_path: Path) -> None:
     code, words = run(environment(tmp_path, **{contract.ENV_DATASET_NAME: "cora"}), "partition")
     assert (code, words["process"]) == (contract.EXIT_CONFIG, "partition")
-    assert "knows digits and synthetic" in words["lines"][-1]
+    assert (
+        "knows digits, synthetic, synthetic-hetero; another graph needs DGLJOB_DATASET_URL"
+        in words["lines"][-1]
+    )
 
 
 def test_a_partition_told_to_stop_ends_its_command(tmp_path: Path) -> None:
