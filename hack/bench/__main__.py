@@ -14,6 +14,7 @@ from hack.bench.errors import BenchError
 from hack.bench.jobs import measure_jobs
 from hack.bench.machine import describe, describe_cluster
 from hack.bench.options import parse
+from hack.bench.partition import measure_partition
 from hack.bench.runtime.bench import measure_runtime
 from hack.bench.scale import measure_scale
 from hack.bench.sizes import measure_images
@@ -43,6 +44,8 @@ async def _measure(bench: str, stack: Stack, report: Report, options: Options) -
             yield await measure_start(stack, report, options)
         case "demo":
             yield await measure_demo(report, options)
+        case "partition":
+            yield await asyncio.to_thread(measure_partition, stack, report, options)
         case _:
             yield await asyncio.to_thread(measure_images, report)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ("BENCHES", "RUNTIME_SIDES", "SIDES", "WORKS", "Options", "parse")
 
-BENCHES = ("runtime", "jobs", "scale", "start", "demo", "images")
+BENCHES = ("runtime", "jobs", "scale", "start", "demo", "partition", "images")
 SIDES = ("ours", "torch", "peer", "lifted", "plain", "plain-torch", "bare")
 RUNTIME_SIDES = tuple(side.name for side in sides.SIDES)
 WORKS = ("sync", "events", "relist", "noop", "restart", "failover", "symptoms")
@@ -23,13 +23,14 @@ WORKS = ("sync", "events", "relist", "noop", "restart", "failover", "symptoms")
 
 _REPEAT = 3
 _RUNTIME_REPEAT = 5
+_FEWEST_EDGES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """Which figures, how many jobs or pods a load has, how often each is measured, and where logs go.
 
-    `scale` is how many jobs of how many pods the scale run has.
+    `scale` is how many jobs of how many pods the scale run has, `edges` how many the graph to partition has.
     """
 
     benches: tuple[str, ...]
@@ -42,6 +43,7 @@ class Options:
     pods: tuple[int, ...] = (10_000, 50_000)
     runtime_repeat: int = _RUNTIME_REPEAT
     scale: tuple[int, int] = (1000, 10)
+    edges: int = 2_000_000
 
 
 def parse(argv: list[str] | None = None) -> Options:
@@ -59,6 +61,8 @@ def parse(argv: list[str] | None = None) -> Options:
             parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     if found.repeat is not None and found.repeat < 1:
         parser.error("--repeat is at least 1")
+    if found.edges < _FEWEST_EDGES:
+        parser.error(f"--edges is at least {_FEWEST_EDGES}")
     jobs, pods = _growing(parser, "--jobs", found.jobs), _growing(parser, "--pods", found.pods)
     scale = _counts(found.scale, "x")
     if len(scale) != 2 or min(scale) < 1:
@@ -74,6 +78,7 @@ def parse(argv: list[str] | None = None) -> Options:
         pods,
         found.repeat or _RUNTIME_REPEAT,
         (scale[0], scale[1]),
+        found.edges,
     )
 
 
@@ -83,6 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--sides", default=",".join(SIDES), help=f"of the jobs bench: {','.join(SIDES)}")
     parser.add_argument("--jobs", default="200,1000", help="jobs of the loads, growing (200,1000)")
     parser.add_argument("--scale", default="1000x10", help="jobs of the scale run by their pods (1000x10)")
+    parser.add_argument("--edges", type=int, default=2_000_000, help="of the partition bench (2000000)")
     parser.add_argument(
         "--repeat", type=int, help=f"measurements that a median is of ({_REPEAT}; runtime {_RUNTIME_REPEAT})"
     )

@@ -17,6 +17,7 @@ from hack.bench.jobtables import Sample, sections
 from hack.bench.load import Timing
 from hack.bench.options import parse
 from hack.bench.ours import operator_arguments
+from hack.bench.partition import rows_of
 from hack.bench.peer import peer_objects
 from hack.bench.peer_build import peer_version
 from hack.bench.podseat import pod_variables
@@ -130,7 +131,7 @@ def test_the_peer_is_the_version_that_the_docs_speak_of() -> None:
 
 
 def test_all_benches_run_by_default_and_in_one_order() -> None:
-    assert parse([]).benches == ("runtime", "jobs", "scale", "start", "demo", "images")
+    assert parse([]).benches == ("runtime", "jobs", "scale", "start", "demo", "partition", "images")
     assert parse(["images", "start"]).benches == ("start", "images")
 
 
@@ -200,3 +201,22 @@ def test_the_cost_is_what_was_added_and_what_is_little_is_left_out() -> None:
     assert "| all writes | 27 | 0 |" in text
     assert "kwok" not in text
     assert "events" not in text
+
+
+def test_ways_to_make_parts_are_told_by_medians_and_by_what_all_processes_may_have() -> None:
+    run = {"seconds": 2.0, "peakBytes": 300_000_000, "cut": 0.1, "processes": 2}
+    runs = [
+        {"way": "SMP", **run},
+        {"way": "SSP", **run, "processes": 1},
+        {"way": "SMP", **run, "seconds": 4.0},
+    ]
+    assert rows_of(runs) == [
+        ("SMP", "3.00 s", "300 MB", "600 MB", "10.0%"),
+        ("SSP", "2.00 s", "300 MB", "300 MB", "10.0%"),
+    ]
+
+
+def test_a_graph_with_hardly_an_edge_is_not_measured(capsys) -> None:
+    with pytest.raises(SystemExit):
+        parse(["partition", "--edges", "10"])
+    assert "--edges is at least 10000" in capsys.readouterr().err
