@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from test.e2e.jobs import status
+
 if TYPE_CHECKING:
     from test.e2e.jobs import Jobs
 
@@ -24,3 +26,14 @@ def test_parts_of_several_processes_and_of_workers_equal_the_graph_and_are_loade
     problems = next(json.loads(line[line.index("{") :]) for line in reversed(lines) if line.endswith("}"))
     assert len(problems) == 3 * (5 + 2 + 1) + 1
     assert {case: each for case, each in problems.items() if each} == {}
+
+
+def test_a_model_is_trained_on_parts_that_two_processes_made_by_our_own_partitioner(jobs: Jobs) -> None:
+    job = jobs.digits("job", "--epochs", "10")
+    settings = ["DATASET_NAME=digits", "PARTITION_PROCESSES=2", "PART_METHOD=parallel"]
+    command = ["python3", "-m", "dglrun", "partition-parallel", *(f"DGLJOB_{each}" for each in settings)]
+    job["spec"]["dglReplicaSpecs"]["Partitioner"]["template"] = jobs.template(command)
+    jobs.submit(job)
+    done = status(jobs.until_phase("job", "Completed"))
+    assert done["partition"]["ready"] == "2/2"
+    assert float({each["name"]: each["value"] for each in done["trainer"]["metrics"]}["testAccuracy"]) > 0.9
