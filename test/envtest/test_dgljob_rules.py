@@ -20,6 +20,10 @@ _WORKER = {"Worker": {"replicas": 2, "template": _TEMPLATE}}
 _NEEDED = "Worker with at least one replica is needed unless partitionMode is Skip"
 
 
+def _by(placement: str) -> dict[str, Any]:
+    return {"partition": {"placement": placement}, "storage": _CLAIM}
+
+
 def _job(namespace: str, **spec: Any) -> dict[str, Any]:
     return {
         "apiVersion": "kubeflow.org/v1alpha1",
@@ -43,6 +47,20 @@ def _job(namespace: str, **spec: Any) -> dict[str, Any]:
         ({"dglReplicaSpecs": {**_WORKER, "Partitioner": _ONE}, "partitionMode": "MSP"}, "none where"),
         ({"dglReplicaSpecs": {**_WORKER, "Sampler": _ONE}}, "need trainingLayout TriWorkload"),
         ({"numPartitions": 3}, "numPartitions must match dglReplicaSpecs.Worker.replicas"),
+        ({"numPartitions": 3, "partitionMode": "MSP"}, "leave it out or write the same"),
+        (
+            {"numPartitions": 3, "partitionMode": "Skip", "storage": {**_CLAIM, "existing": True}},
+            "numPartitions must match",
+        ),
+        ({"partition": {"placement": "Worker"}}, "Launcher and Worker are for SSP and SMP, and need storage"),
+        ({**_by("Worker"), "partitionMode": "MSP"}, "Launcher and Worker are for SSP and SMP"),
+        (_by("Launcher"), "Launcher needs a Launcher, and Worker has no Partitioner"),
+        (
+            {**_by("Worker"), "dglReplicaSpecs": {**_WORKER, "Partitioner": _ONE}},
+            "Worker has no Partitioner",
+        ),
+        ({"storage": {"type": "HostPath"}}, "storage of type HostPath needs hostPath"),
+        ({"storage": {"hostPath": "/srv"}}, "storage of type HostPath needs hostPath, and no other"),
         ({"storage": {**_CLAIM, "existing": True}}, "storage.existing needs partitionMode Skip"),
         ({"numServers": 40}, "numServers is larger than network.portCount"),
         ({"elasticPolicy": {}}, "elasticPolicy is reserved and must be unset"),
@@ -66,6 +84,11 @@ async def test_a_mistake_is_refused_in_its_own_words(
         {"dglReplicaSpecs": {"Launcher": _ONE}, "partitionMode": "Skip"},
         {"partitionMode": "Skip", "storage": {**_CLAIM, "existing": True}},
         {"partitionMode": "MSP"},
+        {"partitionMode": "MSP", "numPartitions": 2},
+        {"partitionMode": "ParMETIS", "partition": {"processes": 4, "retainOnRestart": False}},
+        _by("Worker"),
+        {**_by("Launcher"), "dglReplicaSpecs": {**_WORKER, "Launcher": _ONE, "Partitioner": _ONE}},
+        {"storage": {"type": "HostPath", "hostPath": "/srv/parts"}},
     ],
 )
 async def test_what_is_right_is_taken(client: Client, namespace: str, spec: dict[str, Any]) -> None:
@@ -84,6 +107,7 @@ _WHILE = "can be changed only while the job is suspended"
         ({"network": {"masterPort": 1234}}, f"slotsPerWorker, numServers, numSamplers, network {_WHILE}"),
         ({"dataset": {"name": "synthetic"}}, "dataset cannot be changed after creation"),
         ({"dataset": None}, "dataset cannot be changed after creation"),
+        ({"partition": {"placement": "Worker"}}, "placement: Invalid value.*cannot be changed"),
         ({"launchMode": "MPI"}, "launchMode: Invalid value.*cannot be changed after creation"),
         ({"runPolicy": {"backoffLimit": 9}, "workspace": "/w"}, None),
     ],

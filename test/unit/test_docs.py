@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from dglop.dgljob import DGLJob
+from dglop.dgljob.validation import problems
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PAGES = sorted([_ROOT / "README.md", *_ROOT.glob("docs/*.md"), *_ROOT.glob("hack/*/README.md")])
@@ -27,10 +28,11 @@ def test_links_lead_to_files_that_are_there(page: Path) -> None:
     assert [link for link in local if not (page.parent / link).exists()] == []
 
 
-def test_the_manifest_in_the_training_page_is_a_job() -> None:
-    (block,) = _blocks(_ROOT / "docs" / "training.md", "yaml")
+@pytest.mark.parametrize("block", _blocks(_ROOT / "docs" / "training.md", "yaml"))
+def test_a_manifest_in_the_training_page_is_a_job_that_can_run(block: str) -> None:
     job = DGLJob.from_wire(yaml.safe_load(block))
     assert job.spec.dgl_replica_specs["Worker"].replicas == 2
+    assert problems(job) == []
 
 
 def test_the_table_of_what_goes_wrong_has_a_row_for_every_container_that_can_fail() -> None:

@@ -45,7 +45,7 @@ def _recheck_objects(draft: Draft) -> None:
 def _missing(role: Role) -> list[int]:
     """Free slots within range; a finished index is never run again, nor one above a gap."""
     taken = role.slots | role.completed
-    return [index for index in range(role.wanted) if index not in taken]
+    return [index for index in range(role.limit) if index not in taken]
 
 
 def _delete_superfluous(draft: Draft) -> None:

@@ -52,6 +52,8 @@ class Role:
         pods: all its pods within range, of every attempt.
         completed: indexes whose work is done.
         created: indexes whose pod was seen in the present attempt.
+        limit: how many replicas may exist now, from index 0 on.
+        outgrown: UIDs of its pods that give their places to others.
     """
 
     name: str
@@ -64,6 +66,17 @@ class Role:
     pods: tuple[PodView, ...]
     completed: set[int]
     created: set[int]
+    limit: int
+    outgrown: frozenset[str] = frozenset()
+
+    @property
+    def is_limited(self) -> bool:
+        return self.limit < self.wanted
+
+    @property
+    def remaining(self) -> list[PodView]:
+        """Its pods without those that give their places to others."""
+        return [pod for pod in self.pods if pod.uid not in self.outgrown]
 
     @property
     def wanted(self) -> int:
@@ -148,6 +161,8 @@ class Draft:
         Without a gang, a pod of before goes on unless its own failure was the one that was decided: then
         its index was taken out of `created`.
         """
+        if pod.uid in role.outgrown:
+            return False
         if role.is_kept or pod.attempt >= self.status.attempt:
             return True
         return not self.is_gang and pod.index in role.created
@@ -215,6 +230,7 @@ def _roles(job: Any, observed: Observed, kind: JobKind[Any]) -> dict[str, Role]:
     gates = kind.phases(job, observed)
     kept = set(kind.restart_exempt(job, observed))
     serving = set(kind.serving(job))
+    limits, outgrown = kind.limits(job), frozenset(kind.outgrown(job))
     roles: dict[str, Role] = {}
     for name, spec in kind.replicas(job).items():
         before = job.status.replica_statuses.get(name)
@@ -232,5 +248,7 @@ def _roles(job: Any, observed: Observed, kind: JobKind[Any]) -> dict[str, Role]:
             pods=within,
             completed=parse_ranges(done, spec.replicas),
             created=parse_ranges(seen, spec.replicas),
+            limit=min(spec.replicas, limits.get(name, spec.replicas)),
+            outgrown=outgrown,
         )
     return roles

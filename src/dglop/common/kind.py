@@ -103,6 +103,21 @@ class JobKind(ABC, Generic[JobT]):
         """Which replica types may exist now; Open for those not named."""
         return {}
 
+    def limits(self, job: JobT) -> Mapping[str, int]:
+        """How many replicas of a role may exist now, from index 0 on; all of those that are not named.
+
+        For a role whose first pods prepare what the others need. While a role is limited, its pods are
+        scheduled each by itself, outside of any group.
+        """
+        return {}
+
+    def outgrown(self, job: JobT) -> Collection[str]:
+        """UIDs of pods of the present attempt that have done what they were for, and are in others' places.
+
+        They are deleted, and count nowhere; the pods that take their places are made when they are gone.
+        """
+        return ()
+
     def serving(self, job: JobT) -> Collection[str]:
         """Roles whose pods serve the others until the job ends.
 

@@ -153,7 +153,7 @@ def _finish(draft: Draft) -> Plan:
     for name, role in draft.roles.items():
         before = draft.job.status.replica_statuses.get(name)
         draft.status.replica_statuses[name] = replica_status(
-            role.pods,
+            role.remaining,
             wanted=role.wanted,
             completed=role.completed,
             created=role.created,

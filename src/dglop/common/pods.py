@@ -96,7 +96,7 @@ def _mark(draft: Draft, role: Role, pod: RawPod) -> None:
     """Put the pod into its group, where pods are scheduled in groups."""
     gang = draft.observed.gang
     group = next((each for each in draft.groups() if role.name in each.roles), None) if gang else None
-    if gang and group:
+    if gang and group and not role.is_limited:
         gang.scheduler.mark(pod, group.name(draft.job.name), role.name)
 
 

@@ -13,6 +13,7 @@ __all__ = (
     "PartitionMode",
     "PartitionState",
     "Phase",
+    "Placement",
     "Role",
     "StorageType",
     "TrainingLayout",
@@ -45,6 +46,17 @@ class PartitionMode(StrEnum):
         """The mode without its older name: DGL-API is SSP, ParMETIS is SMP."""
         aliases = {PartitionMode.DGL_API: PartitionMode.SSP, PartitionMode.PARMETIS: PartitionMode.SMP}
         return aliases.get(self, self)
+
+
+class Placement(StrEnum):
+    """Whose pod it is that partitions in the modes SSP and SMP."""
+
+    POD = "Pod"
+    """One of its own, the Partitioner."""
+    LAUNCHER = "Launcher"
+    """The Launcher's, in an init container."""
+    WORKER = "Worker"
+    """Worker-0's, which is ended when the parts are written and then made as a Worker."""
 
 
 class LaunchMode(StrEnum):

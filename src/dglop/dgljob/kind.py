@@ -9,9 +9,10 @@ from dglop.common.gang.group import Group
 from dglop.common.kind import Gate, JobKind, RestartScope, StatusExtra
 from dglop.common.templates import shape_problems
 from dglop.common.types import CleanPodPolicy, ReplicaSpec, RestartPolicy
-from dglop.dgljob import partition
+from dglop.dgljob import partition, placement
 from dglop.dgljob.api import DGLJob
 from dglop.dgljob.enums import LauncherCreationPolicy, Phase, Role
+from dglop.dgljob.latch import fits
 from dglop.dgljob.objects import CONTROLLER_NAME, headless_service, job_objects
 from dglop.dgljob.pods.build import build
 from dglop.dgljob.pods.context import PodContext
@@ -62,7 +63,7 @@ class DGLJobKind(JobKind[DGLJob]):
     def replicas(self, job: DGLJob) -> Mapping[str, ReplicaSpec]:
         shape = Shape.of(job)
         found: dict[str, ReplicaSpec] = {}
-        if shape.partitions:
+        if shape.has_partitioner:
             found[Role.PARTITIONER] = _partitioner(job)
         for role in (Role.WORKER, Role.LAUNCHER):
             if job.spec.replicas_of(role):
@@ -76,30 +77,46 @@ class DGLJobKind(JobKind[DGLJob]):
         return main_name(job.spec.main_container, pod) or None
 
     def validate(self, job: DGLJob) -> Sequence[str]:
-        return problems(job)
+        return problems(job, allow_host_path=self._options.allow_host_path)
 
     def phases(self, job: DGLJob, observed: Observed) -> Mapping[str, Gate]:
         shape, status = Shape.of(job), job.status
         gates: dict[str, Gate] = {}
-        if shape.partitions:
+        ready = fits(status.partition, shape)
+        if shape.has_partitioner:
             gates[Role.PARTITIONER] = partition.gate(status.partition, observed.pod(Role.PARTITIONER))
-            ready = partition.fits(status.partition, shape) and not partition.must_wait(
-                status, observed, shape
-            )
+            ready = ready and not partition.must_wait(status, observed, shape)
+        if shape.maker in (Role.PARTITIONER, Role.LAUNCHER):
             gates[Role.WORKER] = Gate.OPEN if ready else Gate.HOLD
-        if _launcher_waits(job) and status.phase is not Phase.TRAINING:
+        is_maker = shape.maker is Role.LAUNCHER and not ready
+        if _launcher_waits(job) and status.phase is not Phase.TRAINING and not is_maker:
             gates[Role.LAUNCHER] = Gate.HOLD
         return gates
 
+    def limits(self, job: DGLJob) -> Mapping[str, int]:
+        """Worker-0 alone, while it partitions."""
+        return placement.limits(job.status.partition, Shape.of(job))
+
+    def outgrown(self, job: DGLJob) -> Collection[str]:
+        return placement.outgrown(job.status, Shape.of(job))
+
     def pod_groups(self, job: DGLJob) -> Sequence[Group]:
         """The Partitioner's and the Workers': one that wanted both would never be complete."""
-        partitions = Shape.of(job).partitions
-        late = (Role.LAUNCHER,) if partitions or _launcher_waits(job) else ()
+        shape = Shape.of(job)
+        if shape.maker is Role.LAUNCHER:
+            return (Group((Role.LAUNCHER,), suffix=PARTITION), Group((Role.WORKER,)))
+        late = (Role.LAUNCHER,) if shape.has_partitioner or _launcher_waits(job) else ()
         training = Group((Role.WORKER, Role.LAUNCHER), late)
-        return (Group((Role.PARTITIONER,), suffix=PARTITION), training) if partitions else (training,)
+        return (
+            (Group((Role.PARTITIONER,), suffix=PARTITION), training) if shape.has_partitioner else (training,)
+        )
 
     def serving(self, job: DGLJob) -> Collection[str]:
-        return (Role.PARTITIONER,) if Shape.of(job).serves else ()
+        """The Partitioner; and worker-0 while it partitions: with that, no Worker's work is done."""
+        shape = Shape.of(job)
+        if placement.is_first_worker_partitioning(job.status.partition, shape):
+            return (Role.WORKER,)
+        return (Role.PARTITIONER,) if shape.serves else ()
 
     def deciding_roles(self, job: DGLJob) -> Sequence[str]:
         return [Role.LAUNCHER if Shape.of(job).launcher_only else Role.WORKER]
@@ -135,8 +152,11 @@ class DGLJobKind(JobKind[DGLJob]):
             times.append(status.trainer.last_updated_time)
         return max((each for each in times if each), default=None)
 
-    def failure_reason(self, job: DGLJob, failure: LastFailure) -> str | None:  # noqa: ARG002
-        return Reason.PARTITION_FAILED if failure.replica_type == Role.PARTITIONER else None
+    def failure_reason(self, job: DGLJob, failure: LastFailure) -> str | None:
+        """All that fails in a Partitioner is its partition; elsewhere, what does before there are parts."""
+        partitions = failure.replica_type == Shape.of(job).maker and not job.status.is_latched
+        is_partitioners = failure.replica_type == Role.PARTITIONER
+        return Reason.PARTITION_FAILED if partitions or is_partitioners else None
 
     def status_extra(self, job: DGLJob, observed: Observed, now: datetime) -> StatusExtra | None:
         return progress(job, observed, now)

@@ -44,7 +44,13 @@ def add_dgljobs(manager: Manager, settings: OperatorSettings) -> None:
     manager.on_start(tokens.load)
     features = ServerFeatures()
     manager.on_start(features.load)
-    options = KindOptions(tokens, settings.delivery_image, settings.progress_url, features)
+    options = KindOptions(
+        tokens,
+        settings.delivery_image,
+        settings.progress_url,
+        allow_host_path=settings.allow_host_path,
+        features=features,
+    )
     manager.controller(DGLJob, JobReconciler(DGLJobKind(options)))
     if settings.progress_url:
         server = ProgressServer(CachedJobs(manager), tokens, clock=manager.clock, log=manager.log)

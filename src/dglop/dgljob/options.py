@@ -25,12 +25,14 @@ class KindOptions:
         tokens: makes the tokens of jobs.
         delivery_image: the image that holds dglrun, which the deliver container copies.
         progress_url: where the progress server is reached from pods; "": jobs report nothing.
+        allow_host_path: whether jobs may keep their parts in a folder of the nodes.
         features: what the API server can do; by default the least.
     """
 
     tokens: TokenSource
     delivery_image: str = DEFAULT_IMAGE
     progress_url: str = ""
+    allow_host_path: bool = False
     features: ServerFeatures = field(default_factory=ServerFeatures)
 
     def status_url(self, namespace: str, name: str) -> str:

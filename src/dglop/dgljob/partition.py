@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dglop.common.actions import JobEvent
 from dglop.common.counting import parse_ranges
 from dglop.common.kind import Gate
+from dglop.dgljob.assembly import watch_assembly
 from dglop.dgljob.enums import PartitionState, Role
-from dglop.dgljob.pods.names import FETCH, SERVE
+from dglop.dgljob.latch import begin, latch, new_attempt, partition_of, read_said, unlatch
+from dglop.dgljob.placement import hand_over, maker_pod, making
+from dglop.dgljob.pods.names import ASSEMBLE, FETCH, SERVE
 from dglop.dgljob.reasons import Reason
 from dglop.dgljob.status import NONE_YET, DGLJobStatus, PartitionStatus
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from dglop.common.views import PodView
     from dglop.dgljob.shape import Shape
 
-__all__ = ("advance", "fits", "gate", "is_exempt", "must_fetch", "must_wait")
+__all__ = ("advance", "gate", "is_exempt", "must_fetch", "must_wait")
 
 
 def gate(partition: PartitionStatus | None, pod: PodView | None) -> Gate:
@@ -31,11 +33,6 @@ def gate(partition: PartitionStatus | None, pod: PodView | None) -> Gate:
     if partition.is_latched:
         return Gate.HOLD
     return Gate.CLOSED if _is_lost_one(partition, pod) else Gate.OPEN
-
-
-def fits(partition: PartitionStatus | None, shape: Shape) -> bool:
-    """Whether the parts are there, one for each Worker; a suspended job may be given more of these."""
-    return partition is not None and partition.is_latched and partition.total == shape.parts
 
 
 def must_wait(status: DGLJobStatus, observed: Observed, shape: Shape) -> bool:
@@ -62,18 +59,21 @@ def advance(status: DGLJobStatus, observed: Observed, shape: Shape, now: datetim
     """Brings `status.partition` up to what is seen, in place; what people should know is returned."""
     if status.partition is None:
         status.partition = PartitionStatus(mode=shape.mode, total=shape.parts)
-        if not shape.partitions:
+        if not shape.makes_parts:
             status.partition.state = PartitionState.SKIPPED
     partition = status.partition
-    if not shape.partitions or status.completion_time is not None:
-        return _note_failure(status)
-    pod = observed.pod(Role.PARTITIONER)
+    if not shape.makes_parts or status.completion_time is not None:
+        return _note_failure(status, shape)
+    _give_up_old(status, shape)
     if status.is_true("Suspended"):
         return _suspended(status, shape)
     if partition.total != shape.parts:
         return _resized(status, observed, shape, now)
+    if shape.assembles:
+        return watch_assembly(status, observed, shape, now)
     if partition.is_latched:
         return _check_lost(status, observed, shape, now)
+    pod = maker_pod(observed, shape)
     if pod is None or _is_lost_one(partition, pod):
         return []
     return _watch(status, pod, shape, now)
@@ -90,10 +90,11 @@ def must_fetch(status: DGLJobStatus, observed: Observed, shape: Shape) -> bool:
 
 
 def fetched(pod: PodView) -> bool:
-    """Whether the Worker has its part: fetched, or its main container has started, which is later."""
-    init = pod.container(FETCH)
-    if init and init.state.terminated and init.state.terminated.exit_code == 0:
-        return True
+    """Whether the Worker has its part: fetched or made, or its main container has started, which is later."""
+    for name in (FETCH, ASSEMBLE):
+        init = pod.container(name)
+        if init and init.state.terminated and init.state.terminated.exit_code == 0:
+            return True
     main = pod.main
     return main is not None and (main.state.running is not None or main.state.terminated is not None)
 
@@ -103,23 +104,18 @@ def _is_lost_one(partition: PartitionStatus, pod: PodView | None) -> bool:
 
 
 def _watch(status: DGLJobStatus, pod: PodView, shape: Shape, now: datetime) -> list[JobEvent]:
-    """A Partitioner is there whose parts are not latched yet."""
-    partition = _of(status)
+    """A pod is there that partitions, and its parts are not latched yet."""
+    partition = partition_of(status)
     if pod.attempt != status.attempt:
         return []  # it is about to be deleted: what it says of its parts is worth nothing
     if pod.uid != partition.partitioner_uid:
         partition.partitioner_uid = None  # the loss of the old one is made good; this one's would count
-    main = pod.main
-    if main is None or not (main.state.running or main.state.terminated):
+    maker = making(pod, shape)
+    if maker is None or not (maker.state.running or maker.state.terminated):
         return []
-    if partition.state is not PartitionState.RUNNING or partition.attempt != pod.attempt:
-        partition.state = PartitionState.RUNNING
-        partition.ready = f"0/{shape.parts}"
-        partition.attempt = pod.attempt
-        partition.start_time = main.state.running.started_at if main.state.running else now
-        partition.completion_time = None
-        partition.message = None
-    ended = pod.main_terminated
+    since = maker.state.running.started_at if maker.state.running else now
+    begin(status, shape, pod.attempt, since or now)
+    ended = maker.state.terminated
     if ended is None or ended.exit_code != 0:
         return []
     if shape.serves:
@@ -128,27 +124,12 @@ def _watch(status: DGLJobStatus, pod: PodView, shape: Shape, now: datetime) -> l
             # The parts were made, but nobody serves them any more: this one counts as lost.
             partition.partitioner_uid = pod.uid
             status.disruption_count += 1
-            return _unlatch(status)
+            return _lose(status)
         if pod.is_terminating or server is None or not server.ready:
             return []
-    return _latch(status, pod, shape, ended.message, ended.finished_at or now)
-
-
-def _latch(
-    status: DGLJobStatus, pod: PodView, shape: Shape, message: str, finished: datetime
-) -> list[JobEvent]:
-    partition = _of(status)
-    said = _said(message)
-    reused = said.get("reused") is True
-    partition.state = PartitionState.REUSED if reused else PartitionState.SUCCEEDED
-    partition.ready = f"{shape.parts}/{shape.parts}"
-    partition.bytes = _number(said.get("bytes"))
-    partition.manifest_hash = str(said["manifest"]) if said.get("manifest") else None
-    partition.partitioner_uid = pod.uid
-    partition.completion_time = finished.replace(microsecond=0)
-    partition.message = _sentence(said)
-    note = f"{shape.parts} parts are ready" + (f": {partition.message}" if partition.message else "")
-    return [JobEvent(Reason.PARTITIONED, note)]
+    events = latch(status, shape, read_said(ended.message), ended.finished_at or now, uid=pod.uid)
+    hand_over(status, shape)
+    return events
 
 
 def _check_lost(status: DGLJobStatus, observed: Observed, shape: Shape, now: datetime) -> list[JobEvent]:
@@ -162,18 +143,18 @@ def _check_lost(status: DGLJobStatus, observed: Observed, shape: Shape, now: dat
     if _is_alive(status, observed) or not must_fetch(status, observed, shape):
         return []
     begun = _has_workers(status, observed)
-    if begun or _of(status).attempt == status.attempt:
+    if begun or partition_of(status).attempt == status.attempt:
         status.disruption_count += 1
     if begun:
-        _new_attempt(status, now)
-    return _unlatch(status)
+        new_attempt(status, now)
+    return _lose(status)
 
 
 def _is_alive(status: DGLJobStatus, observed: Observed) -> bool:
     pod = observed.pod(Role.PARTITIONER)
     return (
         pod is not None
-        and pod.uid == _of(status).partitioner_uid
+        and pod.uid == partition_of(status).partitioner_uid
         and not pod.is_terminating
         and pod.phase not in ("Failed", "Succeeded")
     )
@@ -183,23 +164,20 @@ def _has_workers(status: DGLJobStatus, observed: Observed) -> bool:
     return any(each.attempt == status.attempt for each in observed.pods_of(Role.WORKER))
 
 
-def _new_attempt(status: DGLJobStatus, now: datetime) -> None:
-    """Parts of two partitionings never mix: whoever began with the old ones begins anew, no restart."""
-    status.restarts = status.restart_count  # the kubelet's go with the pods
-    status.attempt += 1
-    status.attempt_start_time = now
-    for role in (Role.WORKER, Role.LAUNCHER):
-        if role in status.replica_statuses:
-            status.replica_statuses[role].created_indexes = ""
-            status.replica_statuses[role].completed_indexes = ""
+def _give_up_old(status: DGLJobStatus, shape: Shape) -> None:
+    """Parts of an earlier attempt are not those of this one, where each makes its own."""
+    partition = partition_of(status)
+    if partition.is_latched and not shape.keeps_parts and (partition.attempt or 0) < status.attempt:
+        unlatch(status, f"attempt {status.attempt} makes its own parts")
+        partition.partitioner_uid = None
 
 
 def _suspended(status: DGLJobStatus, shape: Shape) -> list[JobEvent]:
-    partition = _of(status)
+    partition = partition_of(status)
     if not shape.serves:
         return []
     latched = partition.is_latched
-    events = _unlatch(status) if latched else []
+    events = _lose(status) if latched else []
     partition.partitioner_uid = None
     partition.state = PartitionState.PENDING
     partition.ready = NONE_YET
@@ -211,68 +189,26 @@ def _resized(status: DGLJobStatus, observed: Observed, shape: Shape, now: dateti
 
     Where the suspension was over before it was seen, the pods of before are still there: they begin anew.
     """
-    partition = _of(status)
+    partition = partition_of(status)
     if observed.unsettled or any(each.attempt >= status.attempt for each in observed.pods):
-        _new_attempt(status, now)
-    events = _unlatch(status) if partition.is_latched else []
+        new_attempt(status, now)
+    events = _lose(status) if partition.is_latched else []
     partition.partitioner_uid = None
     partition.total = shape.parts
     partition.message = f"{shape.parts} parts are to be made"
     return events
 
 
-def _unlatch(status: DGLJobStatus) -> list[JobEvent]:
-    partition = _of(status)
-    partition.state = PartitionState.PENDING
-    partition.ready = NONE_YET
-    partition.manifest_hash = None
-    partition.bytes = None
-    partition.completion_time = None
-    partition.message = "the parts went with the pod that served them"
-    if Role.PARTITIONER in status.replica_statuses:
-        status.replica_statuses[Role.PARTITIONER].created_indexes = ""
-        status.replica_statuses[Role.PARTITIONER].completed_indexes = ""
-    return [
-        JobEvent(
-            Reason.PARTS_LOST, "The parts went with the Partitioner and are made again when needed", "Warning"
-        )
-    ]
+def _lose(status: DGLJobStatus) -> list[JobEvent]:
+    unlatch(status, "the parts went with the pod that served them")
+    note = "The parts went with the Partitioner and are made again when needed"
+    return [JobEvent(Reason.PARTS_LOST, note, "Warning")]
 
 
-def _note_failure(status: DGLJobStatus) -> list[JobEvent]:
-    partition, failure = _of(status), status.last_failure
+def _note_failure(status: DGLJobStatus, shape: Shape) -> list[JobEvent]:
+    partition, failure = partition_of(status), status.last_failure
     running = partition.state in (PartitionState.PENDING, PartitionState.RUNNING)
-    if status.is_true("Failed") and failure and failure.replica_type == Role.PARTITIONER and running:
+    if status.is_true("Failed") and failure and failure.replica_type == shape.maker and running:
         partition.state = PartitionState.FAILED
         partition.message = failure.message[:1024] or None
     return []
-
-
-def _of(status: DGLJobStatus) -> PartitionStatus:
-    if status.partition is None:
-        raise ValueError("status.partition is set before anything is read from it")
-    return status.partition
-
-
-def _said(message: str) -> dict[str, Any]:
-    try:
-        found = json.loads(message)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _number(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _sentence(said: dict[str, Any]) -> str | None:
-    nodes, edges, cut = (_number(said.get(key)) for key in ("nodes", "edges", "edgeCut"))
-    words = []
-    if nodes is not None:
-        words.append(f"{nodes} nodes")
-    if edges is not None:
-        words.append(f"{edges} edges")
-    if cut is not None and edges:
-        words.append(f"edge cut {100 * cut / edges:.1f} %")
-    return ", ".join(words) or None

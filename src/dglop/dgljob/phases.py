@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dglop.dgljob.assembly import is_assembling
 from dglop.dgljob.enums import Phase, Role
+from dglop.dgljob.placement import maker_pod, making
 
 if TYPE_CHECKING:
     from dglop.common.observed import Observed
@@ -48,15 +50,16 @@ def stage(status: DGLJobStatus, observed: Observed, shape: Shape) -> Phase:
     if shape.launcher_only:
         begun = done(status, Role.LAUNCHER) + observed.active(Role.LAUNCHER, attempt)
         return Phase.TRAINING if begun else Phase.PENDING
-    if done(status, Role.WORKER) + observed.ready(Role.WORKER, attempt) >= shape.workers:
+    has_parts = status.is_latched or not shape.makes_parts
+    if has_parts and done(status, Role.WORKER) + observed.ready(Role.WORKER, attempt) >= shape.workers:
         return Phase.TRAINING
     if status.is_latched and any(pod.attempt == attempt for pod in observed.pods_of(Role.WORKER)):
         return Phase.DISPATCHING
-    if not shape.partitions:
+    if not shape.makes_parts:
         return Phase.PENDING
     if status.is_latched:
         return Phase.PARTITIONED
-    return Phase.PARTITIONING if _partitioning(observed) else Phase.PENDING
+    return Phase.PARTITIONING if _partitioning(observed, shape, attempt) else Phase.PENDING
 
 
 def _path(status: DGLJobStatus, shape: Shape) -> tuple[Phase, ...]:
@@ -69,7 +72,7 @@ def _path(status: DGLJobStatus, shape: Shape) -> tuple[Phase, ...]:
         and status.partition.attempt is not None
         and status.partition.attempt < status.attempt
     )
-    return _FULL if shape.partitions and not made_before else _ON_PARTS
+    return _FULL if shape.makes_parts and not made_before else _ON_PARTS
 
 
 def done(status: DGLJobStatus, role: Role) -> int:
@@ -78,9 +81,11 @@ def done(status: DGLJobStatus, role: Role) -> int:
     return counts.succeeded if counts else 0
 
 
-def _partitioning(observed: Observed) -> bool:
-    for pod in observed.pods_of(Role.PARTITIONER):
-        main = pod.main
-        if main and not pod.is_terminating and (main.state.running or main.state.terminated):
-            return True
-    return False
+def _partitioning(observed: Observed, shape: Shape, attempt: int) -> bool:
+    if shape.assembles:
+        return is_assembling(observed, attempt)
+    pod = maker_pod(observed, shape)
+    maker = making(pod, shape) if pod else None
+    if pod is None or maker is None or pod.is_terminating or pod.attempt != attempt:
+        return False
+    return bool(maker.state.running or maker.state.terminated)

@@ -46,9 +46,14 @@ def progress(job: DGLJob, observed: Observed, now: datetime) -> StatusExtra:
 def _dispatch(status: DGLJobStatus, observed: Observed, shape: Shape) -> None:
     if status.completion_time is not None:
         return
-    have = {
-        pod.index for pod in observed.pods_of(Role.WORKER) if pod.attempt == status.attempt and fetched(pod)
-    }
+    have: set[int] = set()
+    if status.is_latched or not shape.partitions:  # before that worker-0 may run, but to partition
+        maker = status.partition.partitioner_uid if status.partition else None
+        have = {
+            pod.index
+            for pod in observed.pods_of(Role.WORKER)
+            if pod.attempt == status.attempt and pod.uid != maker and fetched(pod)
+        }
     status.dispatch = DispatchStatus(ready=min(len(have), shape.workers), total=shape.workers)
 
 
@@ -82,7 +87,7 @@ def _conditions(status: DGLJobStatus, observed: Observed, shape: Shape, now: dat
 
 
 def _has_parts(status: DGLJobStatus, shape: Shape) -> bool:
-    return shape.partitions and status.is_latched
+    return shape.makes_parts and status.is_latched
 
 
 def _parts_message(status: DGLJobStatus, shape: Shape) -> str:

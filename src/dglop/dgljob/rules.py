@@ -57,6 +57,7 @@ _SHAPE = _together(
         "roles": "self.dglReplicaSpecs",
         "workers": "'Worker' in roles ? roles['Worker'].replicas : 0",
         "existing": "self.storage.existing",
+        "placement": "self.partition.placement",
     },
     (
         _Check(
@@ -81,8 +82,17 @@ _SHAPE = _together(
             "Server, Sampler and Trainer need trainingLayout TriWorkload",
         ),
         _Check(
-            "mode == 'Skip' || !has(self.numPartitions) || self.numPartitions == workers",
-            "numPartitions must match dglReplicaSpecs.Worker.replicas",
+            "workers == 0 || !has(self.numPartitions) || self.numPartitions == workers",
+            "numPartitions must match dglReplicaSpecs.Worker.replicas; leave it out or write the same",
+        ),
+        _Check(
+            "placement == 'Pod' || (!(mode in ['MSP', 'Skip']) && self.storage.type != 'EmptyDir')",
+            "partition.placement Launcher and Worker are for SSP and SMP, and need storage.type PVC",
+        ),
+        _Check(
+            "placement == 'Pod' || "
+            "(placement == 'Launcher' ? 'Launcher' in roles : !('Partitioner' in roles))",
+            "partition.placement Launcher needs a Launcher, and Worker has no Partitioner",
         ),
         _Check("!existing || mode == 'Skip'", "storage.existing needs partitionMode Skip"),
         _Check("self.numServers <= self.network.portCount", "numServers is larger than network.portCount"),

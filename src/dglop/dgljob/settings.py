@@ -17,3 +17,6 @@ class OperatorSettings(JobSettings):
     """Address where jobs post their progress; 0 turns it off."""
     progress_url: str = ""
     """How pods reach the progress address, such as http://dglop-progress.dglop-system.svc:8082."""
+    allow_host_path: bool = False
+    """Let jobs keep their parts in a folder of the nodes (storage.type HostPath). Whoever may make DGLJobs
+    can then read and write any folder of any node through their pods."""

@@ -36,6 +36,7 @@ MANAGED_BY = "kubeflow.org/dgljob-controller"
 # The API server checks the rules of an object on its default before it fills in the defaults within.
 _NETWORK: JsonDict = {"portBase": 30050, "portCount": 20, "masterPort": 29500}
 _STORAGE: JsonDict = {"type": "EmptyDir"}
+_PARTITION: JsonDict = {"placement": "Pod"}
 
 
 class DGLRunPolicy(
@@ -92,7 +93,7 @@ class DGLJobSpec(JobSpec, rules=SPEC_RULES):
     network: Network = Field(default_factory=Network, json_schema_extra={"default": _NETWORK})
     """Ports, names and rules of the job's network."""
     dataset: Dataset | None = None
-    """The graph, where no Partitioner says a command of its own."""
+    """The graph, where no Partitioner says a command of its own; under MSP always."""
     storage: Annotated[Storage, IMMUTABLE] = Field(
         default_factory=Storage, json_schema_extra={"default": _STORAGE}
     )
@@ -103,7 +104,7 @@ class DGLJobSpec(JobSpec, rules=SPEC_RULES):
     """The interpreter that starts dglrun in the image, Python 3.8 or newer."""
     dispatch: Dispatch = Field(default_factory=Dispatch, json_schema_extra={"default": {}})
     """How the parts come to the Workers."""
-    partition: Partition = Field(default_factory=Partition, json_schema_extra={"default": {}})
+    partition: Partition = Field(default_factory=Partition, json_schema_extra={"default": _PARTITION})
     """How the partition is treated."""
     shm_size: Quantity | None = None
     """Size of /dev/shm; nil: half of the memory limit, 1Gi without one; 0: none."""
@@ -113,6 +114,11 @@ class DGLJobSpec(JobSpec, rules=SPEC_RULES):
     """Reserved."""
     failure_rules: list[Raw] = Field(default_factory=list, max_length=20)
     """Reserved: rules by exit code and reason."""
+
+    @property
+    def has_dataset(self) -> bool:
+        """Whether the job says what to partition, so that dglrun can."""
+        return bool(self.dataset and (self.dataset.name or self.dataset.url))
 
     def replicas_of(self, role: Role) -> int:
         found = self.dgl_replica_specs.get(role)

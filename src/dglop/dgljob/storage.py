@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from dglop.dgljob.enums import DispatchMode, NetworkPolicyMode, StorageType
+from dglop.dgljob.enums import DispatchMode, NetworkPolicyMode, Placement, StorageType
 from dglop.runtime.api import CEL, Raw, Spec
 
 __all__ = (
@@ -59,16 +59,23 @@ class Storage(
             "self.type == 'PVC' || !(has(self.claimName) || has(self.claimTemplate))",
             "claimName and claimTemplate need storage.type PVC",
         ),
+        CEL(
+            "(self.type == 'HostPath') == has(self.hostPath)",
+            "storage of type HostPath needs hostPath, and no other type has it",
+        ),
     ),
 ):
     """Where the parts of the graph live."""
 
     type: Annotated[StorageType, IMMUTABLE] = StorageType.EMPTY_DIR
-    """EmptyDir: each Worker fetches its part from the Partitioner. PVC: all mount one claim."""
+    """EmptyDir: each Worker fetches its part from the Partitioner. PVC: all mount one claim. HostPath: all
+    mount a folder that is the same on every node."""
     claim_name: str | None = Field(default=None, max_length=253)
     """An existing claim; ReadWriteMany, or ReadWriteOnce where all pods run on one node."""
     claim_template: Raw | None = None
     """Spec of a claim to be made as <job>-partitions."""
+    host_path: str | None = Field(default=None, max_length=1024, pattern=ABSOLUTE)
+    """A folder of the nodes; the operator must run with --allow-host-path."""
     existing: bool = False
     """The parts are there already; needs partitionMode Skip."""
     sub_path: str = Field(default="", max_length=1024, pattern=RELATIVE)
@@ -102,8 +109,15 @@ class Dispatch(Spec):
 class Partition(Spec):
     """How the partition is treated."""
 
+    placement: Annotated[Placement, IMMUTABLE] = Placement.POD
+    """Which pod partitions under SSP and SMP: one of its own, the Launcher's (in an init container), or that
+    of worker-0 before it trains. The last two need storage that all pods mount."""
+    processes: int | None = Field(default=None, ge=1, le=1000)
+    """How many processes partition under SMP; as many as the CPU limit allows, at most one a part, where
+    nothing is said."""
     retain_on_restart: bool = True
-    """Keep the parts when the job restarts and they are still what the manifest says."""
+    """Keep the parts when the job restarts and they are still what the manifest says; else each attempt
+    partitions anew."""
 
 
 class Network(

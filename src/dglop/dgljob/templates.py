@@ -36,7 +36,7 @@ def template_problems(job: DGLJob, shape: Shape) -> Iterator[str]:
         wanted = job.spec.replicas_of(role)
         template = job.spec.template_of(role)
         if role is Role.PARTITIONER and not template:
-            if shape.partitions:
+            if shape.partitions and shape.maker is not Role.WORKER:
                 yield from _builtin(job)
         elif wanted:
             where = f"dglReplicaSpecs.{role}.template"
@@ -44,8 +44,7 @@ def template_problems(job: DGLJob, shape: Shape) -> Iterator[str]:
 
 
 def _builtin(job: DGLJob) -> Iterator[str]:
-    dataset = job.spec.dataset
-    if not (dataset and (dataset.name or dataset.url)):
+    if not job.spec.has_dataset:
         yield (
             "nobody says how to partition: state dataset.name or dataset.url, or dglReplicaSpecs.Partitioner "
             "with a template whose command leaves the parts in $DGLJOB_PARTS_DIR"

@@ -15,6 +15,7 @@ from dglop.dgljob.enums import (
     StorageType,
     TrainingLayout,
 )
+from dglop.dgljob.modes import host_path_problems, mode_problems
 from dglop.dgljob.pods.names import OWN_PATHS
 from dglop.dgljob.shape import Shape
 from dglop.dgljob.templates import template_problems
@@ -29,37 +30,52 @@ if TYPE_CHECKING:
 __all__ = ("problems",)
 
 _LABEL: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_OWN_PORTS: Final = {
+    contract.RENDEZVOUS_PORT: "the port where the Workers meet",
+    contract.PARTS_PORT: "the port of the parts server",
+    contract.ASSEMBLE_PORT: "the port where Workers meet to make their parts",
+    contract.ASSEMBLE_DATA_PORT: "the port at which Workers exchange what their parts are made of",
+}
 _OBJECT_NAME: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*")
 
 
-def problems(job: DGLJob) -> list[str]:
+def problems(job: DGLJob, *, allow_host_path: bool = False) -> list[str]:
     """Every mistake that can be seen in the spec alone; empty for a job that can run.
 
     The CRD's own rules say most of this earlier; here it also holds where they are not installed.
     """
     shape = Shape.of(job)
-    found = [*_not_built(job), *_replicas(job, shape), *_storage(job, shape), *_network(job), *_sizes(job)]
+    found = [
+        *_not_built(job),
+        *_replicas(job, shape),
+        *mode_problems(job, shape),
+        *host_path_problems(job, allowed=allow_host_path),
+        *_storage(job, shape),
+        *_network(job),
+        *_sizes(job),
+    ]
     return found or list(template_problems(job, shape))
 
 
 def _not_built(job: DGLJob) -> Iterator[str]:
     spec = job.spec
-    if spec.partition_mode.plain not in (PartitionMode.SSP, PartitionMode.SKIP):
-        yield f"partitionMode {spec.partition_mode} is not built yet; use SSP or Skip"
+    if spec.partition_mode.plain is PartitionMode.MSP:
+        yield "partitionMode MSP is not built yet; use SSP"
+    if spec.partition_mode.plain is PartitionMode.SMP and not spec.template_of(Role.PARTITIONER):
+        yield (
+            f"partitionMode {spec.partition_mode} without a command is not built yet: state "
+            "dglReplicaSpecs.Partitioner with a template whose command partitions, or use SSP"
+        )
     if spec.launch_mode is not LaunchMode.DIRECT:
         yield f"launchMode {spec.launch_mode} is not built yet; use Direct"
     if spec.training_layout is not TrainingLayout.FUSED:
         yield f"trainingLayout {spec.training_layout} is not built yet; use Fused"
     if spec.restart_scope != "Job":
         yield "restartScope Replica does not go with launchMode Direct, where all restart; use Job"
-    if spec.storage.type is StorageType.HOST_PATH:
-        yield "storage.type HostPath is not built yet; use PVC or EmptyDir"
     if spec.dispatch.mode is DispatchMode.EXEC:
         yield "dispatch.mode Exec is not built yet; use Volume with a claim, or Pull"
     if spec.elastic_policy is not None:
         yield "elasticPolicy is reserved and must be unset: DGL cannot change the number of parts"
-    if not spec.partition.retain_on_restart:
-        yield "partition.retainOnRestart: false is not built yet; leave it out"
     if spec.failure_rules:
         yield "failureRules are not built yet; use restartPolicy and runPolicy.backoffLimit"
 
@@ -73,7 +89,7 @@ def _replicas(job: DGLJob, shape: Shape) -> Iterator[str]:
         if role in spec.dgl_replica_specs and spec.training_layout is TrainingLayout.FUSED:
             yield f"dglReplicaSpecs.{role} needs trainingLayout TriWorkload"
     if shape.mode is PartitionMode.SKIP:
-        yield from _skip(job, shape)
+        yield from _skip(shape)
     elif shape.launcher_only:
         yield f"partitionMode {spec.partition_mode} needs dglReplicaSpecs.Worker with at least one replica"
     partitioner = spec.dgl_replica_specs.get(Role.PARTITIONER)
@@ -81,14 +97,9 @@ def _replicas(job: DGLJob, shape: Shape) -> Iterator[str]:
         yield f"dglReplicaSpecs.Partitioner.replicas is {partitioner.replicas}; one pod partitions"
     if spec.replicas_of(Role.LAUNCHER) > 1:
         yield f"dglReplicaSpecs.Launcher.replicas is {spec.replicas_of(Role.LAUNCHER)}; one is allowed"
-    if not shape.launcher_only and spec.num_partitions not in (None, shape.workers):
-        yield (
-            f"numPartitions {spec.num_partitions} must match dglReplicaSpecs.Worker.replicas "
-            f"{shape.workers}: each Worker has one part"
-        )
 
 
-def _skip(job: DGLJob, shape: Shape) -> Iterator[str]:
+def _skip(shape: Shape) -> Iterator[str]:
     if shape.launcher_only and not shape.has_launcher:
         yield "partitionMode Skip needs a Launcher, or Workers on existing parts"
     if not shape.launcher_only and not shape.existing:
@@ -96,8 +107,6 @@ def _skip(job: DGLJob, shape: Shape) -> Iterator[str]:
             "partitionMode Skip with Workers needs storage.existing: true, storage.type PVC and the claim "
             "that holds the parts"
         )
-    if job.spec.replicas_of(Role.PARTITIONER):
-        yield "partitionMode Skip has no Partitioner; remove dglReplicaSpecs.Partitioner"
 
 
 def _storage(job: DGLJob, shape: Shape) -> Iterator[str]:
@@ -109,12 +118,14 @@ def _storage(job: DGLJob, shape: Shape) -> Iterator[str]:
         yield f"storage.claimName and claimTemplate need storage.type PVC, not {storage.type}"
     if storage.existing and shape.mode is not PartitionMode.SKIP:
         yield "storage.existing needs partitionMode Skip"
-    if storage.existing and storage.claim_name is None:
+    if storage.existing and storage.claim_name is None and not shape.host_path:
         yield "storage.existing needs storage.claimName: the claim that holds the parts"
     if mode is DispatchMode.VOLUME and not shape.on_claim:
         yield "dispatch.mode Volume needs storage.type PVC"
     if mode is DispatchMode.PULL and shape.on_claim:
         yield "dispatch.mode Pull does not go with storage.type PVC: the Workers mount the claim"
+    if mode is DispatchMode.PULL and shape.assembles:
+        yield "dispatch.mode Pull does not go with partitionMode MSP: each Worker has made its own part"
     if ".." in storage.sub_path.split("/") or ".." in job.spec.output.sub_path.split("/"):
         yield "storage.subPath and output.subPath may not contain '..'"
     yield from _mount_path(storage.mount_path)
@@ -153,15 +164,11 @@ def _network(job: DGLJob) -> Iterator[str]:
     servers = range(network.port_base, network.port_base + network.port_count)
     if job.spec.num_servers > network.port_count:
         yield f"numServers {job.spec.num_servers} is larger than network.portCount {network.port_count}"
-    taken = {
-        network.master_port: "network.masterPort",
-        contract.RENDEZVOUS_PORT: "the port where the Workers meet",
-        contract.PARTS_PORT: "the port of the parts server",
-    }
+    taken = {network.master_port: "network.masterPort", **_OWN_PORTS}
     for port, whose in taken.items():
         if port in servers:
             yield f"{whose} {port} lies within the servers' ports {servers.start} to {servers.stop - 1}"
-    if network.master_port in (contract.RENDEZVOUS_PORT, contract.PARTS_PORT):
+    if network.master_port in _OWN_PORTS:
         yield f"network.masterPort {network.master_port} is dglrun's own; use another, such as 29500"
 
 

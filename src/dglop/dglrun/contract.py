@@ -9,6 +9,10 @@ pod            container                   command
 Partitioner    main                        ``Z partition [-- <user command>]``; ends with the parts written
 Partitioner    ``serve`` (second; only     ``Z serve``; never ends by itself, exits 0 on SIGTERM. Same image,
                without a claim)            same parts volume
+Launcher       ``dglop-partition`` (init;  ``Z partition [-- <user command>]``, in the Partitioner's place
+               where it partitions)
+Worker-0       main (where it partitions)  ``Z partition [-- <user command>]``; when that has ended, the pod
+                                           is made again as a Worker's
 Worker         ``fetch`` (init; only       ``Z fetch``
                without a claim)
 Worker         main                        ``Z worker -- <user command>``
@@ -27,7 +31,8 @@ ENV_JOB_NAMESPACE, ENV_ATTEMPT, ENV_REPLICA_TYPE, ENV_REPLICA_INDEX (fetch too),
 (= Workers).
 
 partition: ENV_DATASET_NAME or ENV_DATASET_URL when no command is given (ENV_DATASET_NODES, ENV_PART_METHOD
-and ENV_GRAPH_NAME refine it).
+and ENV_GRAPH_NAME refine it); ENV_PARTITION_MODE and, under SMP, ENV_PARTITION_PROCESSES; ENV_RETAIN_PARTS
+where whole parts of an earlier attempt are not to be kept.
 serve: ENV_PARTS_TOKEN_FILE; ENV_PARTS_PORT (default 29401).
 fetch: ENV_PARTS_URL and ENV_PARTS_TOKEN_FILE; ENV_MANIFEST_HASH when a hash is latched in the job's status;
 ENV_FETCH_TIMEOUT_SECONDS (3600), ENV_FETCH_RETRIES (5 without any progress).
@@ -84,6 +89,9 @@ EXIT_* below. Of an attempt's Workers at most one writes ``cause: "self"`` as lo
 from __future__ import annotations
 
 __all__ = (
+    "ASSEMBLE_DATA_PORT",
+    "ASSEMBLE_PORT",
+    "ENV_ASSEMBLE_PORT",
     "ENV_ATTEMPT",
     "ENV_DATASET_NAME",
     "ENV_DATASET_NODES",
@@ -105,6 +113,8 @@ __all__ = (
     "ENV_NUM_TRAINERS",
     "ENV_NUM_WORKERS",
     "ENV_OUTPUT_DIR",
+    "ENV_PARTITION_MODE",
+    "ENV_PARTITION_PROCESSES",
     "ENV_PARTS_DIR",
     "ENV_PARTS_PORT",
     "ENV_PARTS_TOKEN_FILE",
@@ -118,6 +128,7 @@ __all__ = (
     "ENV_RENDEZVOUS_TIMEOUT_SECONDS",
     "ENV_REPLICA_INDEX",
     "ENV_REPLICA_TYPE",
+    "ENV_RETAIN_PARTS",
     "ENV_RUN_DIR",
     "ENV_SERVER_EXIT_SECONDS",
     "ENV_STATUS_TOKEN_FILE",
@@ -185,6 +196,12 @@ ENV_DATASET_NODES = "DGLJOB_DATASET_NODES"  # size of the synthetic graph, defau
 ENV_GRAPH_NAME = "DGLJOB_GRAPH_NAME"  # default: the dataset's name
 ENV_PART_METHOD = "DGLJOB_PART_METHOD"  # metis (default) or random
 
+# --- how the parts are made ---------------------------------------------------------------------------
+ENV_PARTITION_MODE = "DGLJOB_PARTITION_MODE"  # SSP, SMP or MSP
+ENV_PARTITION_PROCESSES = "DGLJOB_PARTITION_PROCESSES"  # SMP: how many processes
+ENV_RETAIN_PARTS = "DGLJOB_RETAIN_PARTS"  # 0: parts of an earlier attempt are made anew
+ENV_ASSEMBLE_PORT = "DGLJOB_ASSEMBLE_PORT"  # MSP: where worker-0 is met by those that make their parts
+
 # --- patience, in seconds (defaults in the docstring above) -------------------------------------------
 ENV_HEARTBEAT_SECONDS = "DGLJOB_HEARTBEAT_SECONDS"
 ENV_LOST_SECONDS = "DGLJOB_LOST_SECONDS"  # silence after which a peer counts as lost
@@ -204,6 +221,8 @@ ENV_TERMINATION_LOG = "DGLJOB_TERMINATION_LOG"
 
 RENDEZVOUS_PORT = 29400
 PARTS_PORT = 29401
+ASSEMBLE_PORT = 29402
+ASSEMBLE_DATA_PORT = 29403
 MANIFEST_FILE = "dglrun-manifest.json"  # in PARTS_DIR: written last, so it vouches for all parts
 MANIFEST_HASH_HEADER = "X-DGLJob-Manifest"
 STATS_FILE = "dglrun-stats.json"  # a partition command may leave {"edgeCut": int} here, in PARTS_DIR

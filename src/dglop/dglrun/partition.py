@@ -28,14 +28,16 @@ PROCESS = "partition"
 def partition(argv: Sequence[str], variables: Mapping[str, str]) -> Ending:
     """Leave verified parts and their manifest in the parts' folder; see the contract for the last words.
 
-    Parts that are whole, of this job and of the right number are kept. Raises Refusal.
+    Parts that are whole, of this job and of the right number are kept, unless ENV_RETAIN_PARTS is 0: no pod
+    is made for parts that the same attempt has. Raises Refusal.
     """
     env, say = Env(variables), Stdout().say
     identity = Identity(env)
     folder, num_parts = env.text(contract.ENV_PARTS_DIR), env.integer(contract.ENV_NUM_PARTS, least=1)
     try:
         os.makedirs(folder, exist_ok=True)
-        found = _usable(folder, identity.job_uid, num_parts, say)
+        keeps = env.maybe(contract.ENV_RETAIN_PARTS) != "0"
+        found = _usable(folder, identity.job_uid, num_parts, say) if keeps else None
         if found is not None:
             say("%s holds these parts already: manifest %s" % (folder, found.hash))
             return Ending(0, _success(found, reused=True))

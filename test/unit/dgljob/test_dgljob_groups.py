@@ -99,3 +99,26 @@ def test_the_group_asks_for_what_the_pods_as_they_are_built_ask_for():
     asked = world.groups["g-partition"]["spec"]["minResources"]
     assert asked["cpu"] == "2"
     assert asked["memory"] == str(2**30)
+
+
+def test_worker_0_is_scheduled_by_itself_while_it_partitions_and_in_the_group_when_it_trains():
+    job = make_job(storage=CLAIM, partition={"placement": "Worker"})
+    world = begun(job)
+    assert (members(world), sorted(world.pods)) == ({}, ["g-worker-0"])
+    assert "scheduling.k8s.io/group-name" not in world.pods["g-worker-0"]["metadata"]["annotations"]
+    world.set_pod("Worker")
+    world.settle()
+    world.set_pod("Worker", phase="Succeeded", message=SAID)
+    world.settle()
+    assert (members(world), world.pods) == ({"g": 2}, {})
+    world.set_group("g", "Inqueue")
+    world.settle()
+    assert {name: group_of(pod) for name, pod in world.pods.items()} == {"g-worker-0": "g", "g-worker-1": "g"}
+
+
+def test_a_launcher_that_partitions_is_a_group_of_its_own_before_that_of_the_workers():
+    world = begun(launched(partition={"placement": "Launcher"}))
+    assert (members(world), world.pods) == ({"g-partition": 1}, {})
+    world.set_group("g-partition", "Inqueue")
+    world.settle()
+    assert {name: group_of(pod) for name, pod in world.pods.items()} == {"g-launcher-0": "g-partition"}

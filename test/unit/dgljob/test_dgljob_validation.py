@@ -25,19 +25,13 @@ def with_roles(**roles):
 
 
 CASES = {
-    "SMP is not built": ({"partitionMode": "SMP"}, "partitionMode SMP is not built yet"),
-    "its alias neither": ({"partitionMode": "ParMETIS"}, "partitionMode ParMETIS is not built yet"),
-    "MSP is not built": ({"partitionMode": "MSP"}, "partitionMode MSP is not built yet"),
     "Exec is not built": ({"launchMode": "Exec"}, "launchMode Exec is not built yet; use Direct"),
     "MPI is not built": ({"launchMode": "MPI"}, "launchMode MPI is not built yet"),
     "layout": ({"trainingLayout": "TriWorkload"}, "trainingLayout TriWorkload is not built yet"),
     "restart scope": ({"restartScope": "Replica"}, "restartScope Replica does not go"),
-    "host path": ({"storage": {"type": "HostPath"}}, "HostPath is not built yet"),
     "dispatch by exec": ({"dispatch": {"mode": "Exec"}}, "dispatch.mode Exec is not built yet"),
-    "retain": ({"partition": {"retainOnRestart": False}}, "retainOnRestart: false is not built yet"),
     "failure rules": ({"failureRules": [{"name": "x"}]}, "failureRules are not built yet"),
     "elastic": ({"elasticPolicy": {"min": 1}}, "elasticPolicy is reserved"),
-    "parts": ({"numPartitions": 3}, "numPartitions 3 must match dglReplicaSpecs.Worker.replicas 2"),
     "unknown role": (with_roles(Driver={"template": template()}), "dglReplicaSpecs has Driver"),
     "server role": (with_roles(Server={"template": template()}), "needs trainingLayout TriWorkload"),
     "no workers": ({"specs": {"Launcher": {"template": template()}}}, "needs dglReplicaSpecs.Worker"),
@@ -47,10 +41,6 @@ CASES = {
         "one pod partitions",
     ),
     "skip alone": ({"partitionMode": "Skip"}, "needs storage.existing: true"),
-    "skip with partitioner": (
-        {"partitionMode": "Skip", "storage": {**CLAIM, "existing": True}, **with_roles(Partitioner={})},
-        "partitionMode Skip has no Partitioner",
-    ),
     "existing without skip": (
         {"storage": {**CLAIM, "existing": True}},
         "storage.existing needs partitionMode",

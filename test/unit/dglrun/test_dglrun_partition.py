@@ -72,6 +72,13 @@ def test_parts_that_are_not_whole_are_made_again(tmp_path: Path, spoil: Any) -> 
     assert again["manifest"] != first["manifest"]
 
 
+def test_whole_parts_are_made_again_where_the_job_does_not_retain_them(tmp_path: Path) -> None:
+    first = partitioned(tmp_path)
+    again = partitioned(tmp_path, **{contract.ENV_RETAIN_PARTS: "0"})
+    assert again["reused"] is False
+    assert again["manifest"] != first["manifest"]
+
+
 def test_parts_of_another_job_or_another_number_are_made_again(tmp_path: Path) -> None:
     partitioned(tmp_path)
     assert partitioned(tmp_path, **{contract.ENV_JOB_UID: "other"})["reused"] is False

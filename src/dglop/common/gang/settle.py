@@ -76,6 +76,8 @@ def priority_classes(policy: RunPolicy, replicas: Iterable[ReplicaSpec]) -> froz
 def _is_wanted(draft: Draft, group: Group) -> bool:
     """Whether its pods may be made now, or still run."""
     for role in _roles(draft, group):
+        if role.is_limited:
+            continue  # its pods come one after the other, so the group would never be complete
         unfinished = len(role.completed) < role.wanted
         if role.gate is Gate.OPEN and unfinished and role.name not in group.late:
             return True

@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dglop.dgljob.enums import Role
+from dglop.dgljob.latch import fits
+from dglop.dgljob.placement import is_first_worker_partitioning
 from dglop.dgljob.shape import Shape
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ class PodContext:
 
     replica: Replica[DGLJob]
     options: KindOptions
+    is_beside: bool = False
+    """Whether this is about the container that partitions in another role's pod, not about its main one."""
 
     @property
     def job(self) -> DGLJob:
@@ -41,6 +45,23 @@ class PodContext:
     @cached_property
     def shape(self) -> Shape:
         return Shape.of(self.job)
+
+    @property
+    def partitions(self) -> bool:
+        """Whether what is built makes all the parts."""
+        return self.is_beside or self.role is Role.PARTITIONER or self.is_first_worker
+
+    @property
+    def is_first_worker(self) -> bool:
+        """Whether this is worker-0, which partitions before it is made as a Worker."""
+        partition = self.job.status.partition
+        return self.role is Role.WORKER and is_first_worker_partitioning(partition, self.shape)
+
+    @property
+    def launcher_partitions(self) -> bool:
+        """Whether the Launcher's pod makes the parts now; where they are there already it makes none."""
+        is_its = self.shape.maker is Role.LAUNCHER and self.role is Role.LAUNCHER
+        return is_its and not fits(self.job.status.partition, self.shape)
 
     @property
     def partitioner_host(self) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dglop.dgljob.enums import Role
 from dglop.dgljob.pods.names import OUTPUT_DIR, SECRET_DIR
+from dglop.dgljob.pods.parallel import making_env
 from dglop.dgljob.secret import PARTS_TOKEN, STATUS_TOKEN
 from dglop.dglrun import contract
 
@@ -22,7 +23,16 @@ if TYPE_CHECKING:
     from dglop.dgljob.pods.context import PodContext
     from dglop.runtime.api import RawContainer
 
-__all__ = ("as_words", "fetch_settings", "main_env", "merge_env", "serve_settings", "split_env")
+__all__ = (
+    "as_words",
+    "assemble_env",
+    "dataset_secret",
+    "fetch_settings",
+    "main_env",
+    "merge_env",
+    "serve_settings",
+    "split_env",
+)
 
 EnvValue = str | dict[str, Any]
 
@@ -42,7 +52,7 @@ USERS_TO_CHANGE = frozenset(
 _LEAST_PATIENCE = 600
 
 # Upstream's word for what a container does, kept for programs that read it.
-_PHASES = {Role.PARTITIONER: "Partitioner", Role.LAUNCHER: "Launcher_Workload"}
+_PHASE = "DGL_OPERATOR_PHASE_ENV"
 
 
 def _identity_env(ctx: PodContext) -> dict[str, EnvValue]:
@@ -91,16 +101,42 @@ def serve_settings(ctx: PodContext) -> dict[str, str]:
     }
 
 
-def main_env(ctx: PodContext) -> dict[str, EnvValue]:
-    """What the main container of any role is told."""
+def main_env(ctx: PodContext, main: RawContainer) -> dict[str, EnvValue]:
+    """What the main container of any role is told, and one beside it that partitions."""
+    if ctx.partitions:
+        return _making_env(ctx, main)
     env = _identity_env(ctx)
     env["DGL_OPERATOR_ENV"] = "1"
-    if ctx.role in _PHASES:
-        env["DGL_OPERATOR_PHASE_ENV"] = _PHASES[ctx.role]
-    if ctx.role is Role.PARTITIONER:
-        return env | _partition_env(ctx)
+    if ctx.role is Role.LAUNCHER:
+        env[_PHASE] = "Launcher_Workload"
     env[contract.ENV_OUTPUT_DIR] = OUTPUT_DIR
     return env | _worker_env(ctx) if ctx.role is Role.WORKER else env
+
+
+def assemble_env(ctx: PodContext, main: RawContainer) -> dict[str, EnvValue]:
+    """What the container of a Worker is told that makes its part."""
+    env = _making_env(ctx, main)
+    env[contract.ENV_RENDEZVOUS_HOST] = ctx.first_worker_host
+    env[contract.ENV_ASSEMBLE_PORT] = str(contract.ASSEMBLE_PORT)
+    env[contract.ENV_RENDEZVOUS_TIMEOUT_SECONDS] = str(_LEAST_PATIENCE)
+    env[contract.ENV_PARTS_TOKEN_FILE] = f"{SECRET_DIR}/{PARTS_TOKEN}"
+    if ctx.manifest_hash:
+        env[contract.ENV_MANIFEST_HASH] = ctx.manifest_hash
+    return env
+
+
+def dataset_secret(ctx: PodContext, container: RawContainer) -> None:
+    """The keys of the data set's Secret as variables."""
+    dataset = ctx.spec.dataset
+    if dataset and dataset.secret_ref:
+        container.data.setdefault("envFrom", []).append({"secretRef": {"name": dataset.secret_ref.name}})
+
+
+def _making_env(ctx: PodContext, main: RawContainer) -> dict[str, EnvValue]:
+    env = _identity_env(ctx)
+    env["DGL_OPERATOR_ENV"] = "1"
+    env[_PHASE] = "Partitioner"
+    return env | _partition_env(ctx) | making_env(ctx, main)
 
 
 def _worker_env(ctx: PodContext) -> dict[str, EnvValue]:
@@ -117,10 +153,11 @@ def _worker_env(ctx: PodContext) -> dict[str, EnvValue]:
         contract.ENV_MASTER_PORT: str(spec.network.master_port),
         contract.ENV_PARTS_TOKEN_FILE: f"{SECRET_DIR}/{PARTS_TOKEN}",
     }
-    if ctx.shape.on_claim:
-        env[contract.ENV_VERIFY_PARTS] = "1"
-    if ctx.manifest_hash:
-        env[contract.ENV_MANIFEST_HASH] = ctx.manifest_hash
+    if not ctx.shape.assembles:  # else its part was made a moment ago, in the same pod
+        if ctx.shape.on_claim:
+            env[contract.ENV_VERIFY_PARTS] = "1"
+        if ctx.manifest_hash:
+            env[contract.ENV_MANIFEST_HASH] = ctx.manifest_hash
     url = ctx.options.status_url(ctx.job.namespace, ctx.job.name)
     if url:
         env[contract.ENV_STATUS_URL] = url

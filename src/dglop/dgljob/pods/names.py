@@ -6,11 +6,13 @@ from __future__ import annotations
 from dglop.dglrun import contract
 
 __all__ = (
+    "ASSEMBLE",
     "DELIVER",
     "FETCH",
     "OUTPUT_DIR",
     "OWN_CONTAINERS",
     "OWN_PATHS",
+    "PARTITION",
     "RESERVED_PATHS",
     "SECRET_DIR",
     "SERVE",
@@ -23,7 +25,9 @@ __all__ = (
 DELIVER = "dglop-deliver"
 FETCH = "dglop-fetch"
 SERVE = "dglrun-serve"
-OWN_CONTAINERS = (DELIVER, FETCH, SERVE)
+PARTITION = "dglop-partition"
+ASSEMBLE = "dglop-assemble"
+OWN_CONTAINERS = (DELIVER, FETCH, SERVE, PARTITION, ASSEMBLE)
 
 ZIPAPP_DIR = "/opt/dglrun"
 ZIPAPP = f"{ZIPAPP_DIR}/{contract.ZIPAPP_NAME}"

@@ -39,10 +39,12 @@ def mount_zipapp(container: RawContainer) -> None:
 
 
 def add_parts(pod: RawPod, ctx: PodContext) -> None:
-    """The volume of the parts: the claim that all mount, or a folder of the pod's own."""
+    """The volume of the parts: the claim or nodes' folder that all mount, or a folder of the pod's own."""
     source: dict[str, Any] = {"emptyDir": {}}
-    if ctx.shape.on_claim:
+    if ctx.shape.claim:
         source = {"persistentVolumeClaim": {"claimName": ctx.shape.claim}}
+    elif ctx.shape.host_path:
+        source = {"hostPath": {"path": ctx.shape.host_path, "type": "DirectoryOrCreate"}}
     pod.volume(Volume.PARTS, source)
 
 
