@@ -64,7 +64,7 @@ class Jobs:
         """Real training of GraphSAGE on the digits graph; ``train`` are arguments of its program."""
         return self._job(
             name,
-            partition=["python3", "/opt/dgl/examples/graphsage/partition.py", "--dataset", "digits"],
+            parts=["python3", "/opt/dgl/examples/graphsage/partition.py", "--dataset", "digits"],
             work=["python3", "/opt/dgl/examples/graphsage/train.py", *train],
             **{"numSamplers": 1, **spec},
         )
@@ -78,16 +78,16 @@ class Jobs:
         """
         return self._job(
             name,
-            partition=["python3", "-c", _STAND_IN_PARTS, str(partition_seconds)],
+            parts=["python3", "-c", _STAND_IN_PARTS, str(partition_seconds)],
             work=["python3", "-c", _STAND_IN, str(seconds)],
             **spec,
         )
 
-    def _job(self, name: str, *, partition: list[str], work: list[str], **spec: Any) -> dict[str, Any]:
+    def _job(self, name: str, *, parts: list[str], work: list[str], **spec: Any) -> dict[str, Any]:
         body = {
             "partitionMode": "SSP",
             "dglReplicaSpecs": {
-                "Partitioner": {"template": self.template(partition)},
+                "Partitioner": {"template": self.template(parts)},
                 "Worker": {"replicas": 2, "template": self.template(work)},
             },
             **spec,
@@ -104,7 +104,7 @@ class Jobs:
 
     def skip(self, name: str, command: list[str], **spec: Any) -> dict[str, Any]:
         """A job with only a Launcher."""
-        job = self._job(name, partition=[], work=[], **spec)
+        job = self._job(name, parts=[], work=[], **spec)
         job["spec"]["partitionMode"] = "Skip"
         job["spec"]["dglReplicaSpecs"] = {"Launcher": {"template": self.template(command)}}
         return job
