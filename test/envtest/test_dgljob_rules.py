@@ -59,6 +59,14 @@ def _job(namespace: str, **spec: Any) -> dict[str, Any]:
             {**_by("Worker"), "dglReplicaSpecs": {**_WORKER, "Partitioner": _ONE}},
             "Worker has no Partitioner",
         ),
+        (
+            {"failureRules": [{"name": "a", "action": "Fail", "onExitCodes": [256]}]},
+            "less than or equal to 255",
+        ),
+        (
+            {"failureRules": [{"name": "a", "action": "Fail", "targetReplicas": ["Driver"]}]},
+            "targetReplicas of failureRules may name only",
+        ),
         ({"storage": {"type": "HostPath"}}, "storage of type HostPath needs hostPath"),
         ({"storage": {"hostPath": "/srv"}}, "storage of type HostPath needs hostPath, and no other"),
         ({"storage": {**_CLAIM, "existing": True}}, "storage.existing needs partitionMode Skip"),
@@ -72,6 +80,11 @@ async def test_a_mistake_is_refused_in_its_own_words(
     with pytest.raises(InvalidError, match=message) as refused:
         await client.create(_job(namespace, **spec))
     assert str(refused.value).count("Invalid value") == 1
+
+
+async def test_two_failure_rules_cannot_have_one_name(client: Client, namespace: str) -> None:
+    with pytest.raises(InvalidError, match=r"failureRules\[1\]: Duplicate value"):
+        await client.create(_job(namespace, failureRules=[{"name": "a", "action": "Fail"}] * 2))
 
 
 @pytest.mark.parametrize(
@@ -89,6 +102,7 @@ async def test_a_mistake_is_refused_in_its_own_words(
         _by("Worker"),
         {**_by("Launcher"), "dglReplicaSpecs": {**_WORKER, "Launcher": _ONE, "Partitioner": _ONE}},
         {"storage": {"type": "HostPath", "hostPath": "/srv/parts"}},
+        {"failureRules": [{"name": "a", "action": "Fail", "onExitCodes": [3], "targetReplicas": ["Worker"]}]},
     ],
 )
 async def test_what_is_right_is_taken(client: Client, namespace: str, spec: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dglop.common.actions import CreatePod, DeletePod, JobEvent, Plan
 from dglop.common.env import default_env, main_of, set_env
+from dglop.common.failurerules import FailureAction, FailureRule
 from dglop.common.gang import GangScheduler, SchedulerPlugins, Volcano, gang_scheduler
 from dglop.common.kind import Gate, JobKind, RestartScope, StatusExtra
 from dglop.common.observed import Observed
@@ -31,6 +32,8 @@ __all__ = (
     "CleanPodPolicy",
     "CreatePod",
     "DeletePod",
+    "FailureAction",
+    "FailureRule",
     "GangScheduler",
     "Gate",
     "JobEvent",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from dglop.common.actions import Counter
 from dglop.common.deadline import active_left, progress_left, start_left
 from dglop.common.draft import AT_ONCE
 from dglop.common.failure import Cause, Failure, failure_of, restart_failure, vanished
+from dglop.common.failurerules import first_rule
 from dglop.common.kind import Gate
 from dglop.common.reasons import Reason
 from dglop.common.restart import Fate, Verdict, judge, over_limit
@@ -63,7 +65,16 @@ def _succeed(draft: Draft) -> None:
 
 
 def _failures(draft: Draft) -> Iterator[tuple[Role, Failure]]:
-    """The failures of this attempt that were not decided yet."""
+    """The failures of this attempt that were not decided yet, each with the job's rule for it."""
+    rules = draft.kind.failure_rules(draft.job)
+    for role, found in _seen_failures(draft):
+        rule = None
+        if found.cause is not Cause.PEER:  # whoever ended because of another is not what a rule is for
+            rule = first_rule(rules, role.name, found.exit_code, found.reason)
+        yield role, replace(found, rule=rule) if rule else found
+
+
+def _seen_failures(draft: Draft) -> Iterator[tuple[Role, Failure]]:
     for role in draft.roles.values():
         if role.gate is Gate.CLOSED or role.is_kept:
             continue

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 from dglop.common.constants import MAX_MESSAGE
 from dglop.common.exitcodes import is_retryable, signal_of
+from dglop.common.failurerules import FailureAction
 from dglop.common.lastwords import LastWords, read_last_words
 from dglop.common.names import pod_name
 from dglop.common.types import LastFailure, RestartPolicy
 
 if TYPE_CHECKING:
+    from dglop.common.failurerules import FailureRule
     from dglop.common.views import PodView, Terminated
 
 __all__ = ("Cause", "Failure", "failure_of", "never_started", "restart_failure", "vanished")
@@ -58,6 +60,7 @@ class Failure:
     ----------
         peer: the pod because of which this one ended, "" where that is not known.
         time: None where nobody wrote it down.
+        rule: the job's own rule that says what follows.
     """
 
     role: str
@@ -72,12 +75,22 @@ class Failure:
     text: str = ""
     time: datetime | None = None
     peer: str = ""
+    rule: FailureRule | None = None
 
     @property
     def is_retryable(self) -> bool:
+        if self.rule is not None:
+            return self.rule.action is not FailureAction.FAIL
         if self.cause is Cause.OWN:
             return is_retryable(self.policy, self.exit_code)
         return self.policy is not RestartPolicy.NEVER
+
+    @property
+    def counts(self) -> bool:
+        """Whether a restart because of it is held against backoffLimit."""
+        if self.rule is not None:
+            return self.rule.action is not FailureAction.RESTART_JOB_IGNORE_LIMIT
+        return self.cause is not Cause.DISRUPTION
 
     @property
     def is_from_outside(self) -> bool:
@@ -97,7 +110,8 @@ class Failure:
     @property
     def account(self) -> str:
         """The same without the pod."""
-        return f"{self._what()}: {self.text}" if self.text else self._what()
+        what = self._what() + (f", failure rule {self.rule.name}" if self.rule else "")
+        return f"{what}: {self.text}" if self.text else what
 
     def to_wire(self) -> LastFailure:
         return LastFailure(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from dglop.common.actions import JobEvent
+    from dglop.common.failurerules import FailureRule
     from dglop.common.observed import Observed
     from dglop.common.types import LastFailure
     from dglop.runtime.api.rawpod import RawPod
@@ -175,6 +176,10 @@ class JobKind(ABC, Generic[JobT]):
     def main_container(self, job: JobT, role: str, pod: RawPod) -> str | None:
         """The container that decides: `main`; None: the default-container annotation's, else the first."""
         return self.main or None
+
+    def failure_rules(self, job: JobT) -> Sequence[FailureRule]:
+        """Rules of the job for what follows from failures: the first that matches, before restartPolicy."""
+        return ()
 
     def last_progress(self, job: JobT, observed: Observed) -> datetime | None:
         """The latest sign of progress that the kind knows of, for progressDeadlineSeconds."""

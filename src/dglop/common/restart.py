@@ -65,7 +65,7 @@ def judge(failures: Sequence[Failure], *, others_alive: bool, now: datetime) -> 
         return Verdict(Fate.RESTART if first.is_retryable else Fate.FAIL, first)
     if not decisive.is_retryable:
         return Verdict(Fate.FAIL, decisive)
-    return Verdict(Fate.RESTART, decisive, counts=decisive.cause is not Cause.DISRUPTION)
+    return Verdict(Fate.RESTART, decisive, counts=decisive.counts)
 
 
 def _decisive(failures: Sequence[Failure]) -> Failure | None:

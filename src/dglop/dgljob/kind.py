@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
+    from dglop.common.failurerules import FailureRule
     from dglop.common.observed import Observed
     from dglop.common.replica import Replica
     from dglop.common.types import LastFailure
@@ -151,6 +152,9 @@ class DGLJobKind(JobKind[DGLJob]):
         if status.trainer:
             times.append(status.trainer.last_updated_time)
         return max((each for each in times if each), default=None)
+
+    def failure_rules(self, job: DGLJob) -> Sequence[FailureRule]:
+        return job.spec.failure_rules
 
     def failure_reason(self, job: DGLJob, failure: LastFailure) -> str | None:
         """All that fails in a Partitioner is its partition; elsewhere, what does before there are parts."""

@@ -16,7 +16,7 @@ from dglop.runtime.api import CEL
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ("REPLICA_RULES", "SPEC_RULES")
+__all__ = ("FAILURE_RULES", "REPLICA_RULES", "SPEC_RULES")
 
 
 class _Check(NamedTuple):
@@ -48,6 +48,12 @@ REPLICA_RULES = (
     CEL(
         "!('Launcher' in self) || self['Launcher'].replicas == 1",
         "dglReplicaSpecs.Launcher has one replica",
+    ),
+)
+FAILURE_RULES = (
+    CEL(
+        f"self.all(r, !has(r.targetReplicas) || r.targetReplicas.all(t, t in [{_ROLES}]))",
+        f"targetReplicas of failureRules may name only {', '.join(Role)}",
     ),
 )
 

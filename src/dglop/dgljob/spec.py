@@ -7,6 +7,7 @@ from pydantic import Field
 from pydantic.config import JsonDict
 
 from dglop.common.constants import MANAGED_BY_MULTIKUEUE
+from dglop.common.failurerules import FailureRule
 from dglop.common.types import CleanPodPolicy, JobSpec, ReplicaSpec, RunPolicy
 from dglop.dgljob.enums import (
     LauncherCreationPolicy,
@@ -15,7 +16,7 @@ from dglop.dgljob.enums import (
     Role,
     TrainingLayout,
 )
-from dglop.dgljob.rules import REPLICA_RULES, SPEC_RULES
+from dglop.dgljob.rules import FAILURE_RULES, REPLICA_RULES, SPEC_RULES
 from dglop.dgljob.storage import (
     IMMUTABLE,
     Dataset,
@@ -25,7 +26,7 @@ from dglop.dgljob.storage import (
     Partition,
     Storage,
 )
-from dglop.runtime.api import CEL, Quantity, Raw
+from dglop.runtime.api import CEL, ListMap, Quantity, Raw
 
 __all__ = ("MANAGED_BY", "DGLJobSpec", "DGLReplicaSpec", "DGLRunPolicy", "RestartScopeName")
 
@@ -112,8 +113,11 @@ class DGLJobSpec(JobSpec, rules=SPEC_RULES):
     """Working folder, as DGLJOB_WORKSPACE."""
     elastic_policy: Annotated[Raw, CEL("false", "elasticPolicy is reserved and must be unset")] | None = None
     """Reserved."""
-    failure_rules: list[Raw] = Field(default_factory=list, max_length=20)
-    """Reserved: rules by exit code and reason."""
+    failure_rules: Annotated[list[FailureRule], ListMap("name"), *FAILURE_RULES] = Field(
+        default_factory=list, max_length=20
+    )
+    """What follows from a failure, by exit code, reason and replica type; the first that matches goes before
+    restartPolicy."""
 
     @property
     def has_dataset(self) -> bool:

@@ -7,6 +7,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Final
 
+from dglop.common.failurerules import rule_problems
 from dglop.dgljob.enums import (
     DispatchMode,
     LaunchMode,
@@ -52,6 +53,7 @@ def problems(job: DGLJob, *, allow_host_path: bool = False) -> list[str]:
         *host_path_problems(job, allowed=allow_host_path),
         *_storage(job, shape),
         *_network(job),
+        *rule_problems(job.spec.failure_rules, _roles(job, shape)),
         *_sizes(job),
     ]
     return found or list(template_problems(job, shape))
@@ -76,8 +78,6 @@ def _not_built(job: DGLJob) -> Iterator[str]:
         yield "dispatch.mode Exec is not built yet; use Volume with a claim, or Pull"
     if spec.elastic_policy is not None:
         yield "elasticPolicy is reserved and must be unset: DGL cannot change the number of parts"
-    if spec.failure_rules:
-        yield "failureRules are not built yet; use restartPolicy and runPolicy.backoffLimit"
 
 
 def _replicas(job: DGLJob, shape: Shape) -> Iterator[str]:
@@ -97,6 +97,11 @@ def _replicas(job: DGLJob, shape: Shape) -> Iterator[str]:
         yield f"dglReplicaSpecs.Partitioner.replicas is {partitioner.replicas}; one pod partitions"
     if spec.replicas_of(Role.LAUNCHER) > 1:
         yield f"dglReplicaSpecs.Launcher.replicas is {spec.replicas_of(Role.LAUNCHER)}; one is allowed"
+
+
+def _roles(job: DGLJob, shape: Shape) -> set[str]:
+    """The replica types that the job has, the Partitioner that nobody wrote too."""
+    return {*job.spec.dgl_replica_specs, *([Role.PARTITIONER] if shape.has_partitioner else [])}
 
 
 def _skip(shape: Shape) -> Iterator[str]:

@@ -30,7 +30,14 @@ CASES = {
     "layout": ({"trainingLayout": "TriWorkload"}, "trainingLayout TriWorkload is not built yet"),
     "restart scope": ({"restartScope": "Replica"}, "restartScope Replica does not go"),
     "dispatch by exec": ({"dispatch": {"mode": "Exec"}}, "dispatch.mode Exec is not built yet"),
-    "failure rules": ({"failureRules": [{"name": "x"}]}, "failureRules are not built yet"),
+    "two rules of a name": (
+        {"failureRules": [{"name": "x", "action": "Fail"}] * 2},
+        "failureRules has 'x' twice; give each rule a name of its own",
+    ),
+    "a rule for nobody": (
+        {"failureRules": [{"name": "x", "action": "Fail", "targetReplicas": ["Driver"]}]},
+        "failureRules 'x': targetReplicas names Driver; the job has Partitioner, Worker",
+    ),
     "elastic": ({"elasticPolicy": {"min": 1}}, "elasticPolicy is reserved"),
     "unknown role": (with_roles(Driver={"template": template()}), "dglReplicaSpecs has Driver"),
     "server role": (with_roles(Server={"template": template()}), "needs trainingLayout TriWorkload"),
