@@ -11,6 +11,8 @@ Partitioner    ``serve`` (second; only     ``Z serve``; never ends by itself, ex
                without a claim)            same parts volume
 Worker         ``fetch`` (init; only       ``Z fetch``
                without a claim)
+Worker         ``dglop-assemble`` (init;   ``Z assemble``
+               only with MSP)
 Worker         main                        ``Z worker -- <user command>``
 =============  ==========================  ==============================================================
 
@@ -26,8 +28,12 @@ Needed by all: ENV_JOB_UID, ENV_PARTS_DIR. By all main containers, and by what t
 ENV_JOB_NAMESPACE, ENV_ATTEMPT, ENV_REPLICA_TYPE, ENV_REPLICA_INDEX (fetch too), ENV_POD_NAME, ENV_NUM_PARTS
 (= Workers).
 
+assemble: what worker needs of the job's shape, rendezvous and patience; ENV_ASSEMBLE_PORT (29402; the
+Workers' data goes over the port after it), and what partition needs without a command.
 partition: ENV_DATASET_NAME or ENV_DATASET_URL when no command is given (ENV_DATASET_FORMAT,
-ENV_DATASET_NODES, ENV_PART_METHOD, ENV_BALANCE_NTYPES, ENV_BALANCE_EDGES and ENV_GRAPH_NAME refine it).
+ENV_DATASET_NODES, ENV_PART_METHOD, ENV_PART_IDS, ENV_BALANCE_NTYPES, ENV_BALANCE_EDGES and ENV_GRAPH_NAME
+refine it); with ENV_PARTITION_MODE=SMP several processes make them: ENV_PARTITION_PROCESSES (default: CPUs),
+never more than parts.
 serve: ENV_PARTS_TOKEN_FILE; ENV_PARTS_PORT (default 29401).
 fetch: ENV_PARTS_URL and ENV_PARTS_TOKEN_FILE; ENV_MANIFEST_HASH when a hash is latched in the job's status;
 ENV_FETCH_TIMEOUT_SECONDS (3600), ENV_FETCH_RETRIES (5 without any progress).
@@ -57,7 +63,9 @@ One JSON object on one line, under 4096 bytes, in TERMINATION_LOG (ENV_TERMINATI
 Success (exit 0):
 
 - partition: ``{"manifest": hash, "parts": int, "bytes": int, "nodes": int, "edges": int, "edgeCut": int,
-  "reused": bool}``; edgeCut (edges between parts) only where known, reused where parts were found ready.
+  "reused": bool}``; edgeCut (edges between parts) only where known, reused where parts were found ready;
+  seconds and peakBytes (the most memory that one process had) where what partitioned left word of them.
+- assemble: the same as partition, with one manifest in all Workers.
 - fetch: ``{"manifest": hash, "bytes": int, "resumed": int, "reused": bool}``: bytes of the own part, how
   often a transfer was resumed, and whether all was there already.
 - worker: ``{"result": {"progressPercentage": int, "metrics": [...], "reportTime": RFC 3339}}`` of worker-0:
@@ -67,8 +75,8 @@ Success (exit 0):
 Failure: ``{"cause": ..., "process": ..., "exitCode": int, "lines": [str, ...], ...}``
 
 - ``cause: "self"``: the failure began here; this one decides the attempt. ``process`` is ``trainer-0``,
-  ``trainer-0/sampler`` (one that its trainer did not notice), ``server-0``, ``partition``, ``fetch``,
-  ``rendezvous`` or ``config``; ``exitCode`` is the code of the container too;
+  ``trainer-0/sampler`` (one that its trainer did not notice), ``server-0``, ``partition``, ``assemble``,
+  ``fetch``, ``rendezvous`` or ``config``; ``exitCode`` is the code of the container too;
   ``signal`` (int) where a signal ended it, then exitCode is 128 + signal; ``oom: true`` where
   the kernel killed it for memory; ``reason`` is one CamelCase word where dglrun itself judged (see
   REASONS); ``lines`` are the process's last lines, or one sentence of dglrun's own.
@@ -84,6 +92,9 @@ EXIT_* below. Of an attempt's Workers at most one writes ``cause: "self"`` as lo
 from __future__ import annotations
 
 __all__ = (
+    "ASSEMBLE_DATA_PORT",
+    "ASSEMBLE_PORT",
+    "ENV_ASSEMBLE_PORT",
     "ENV_ATTEMPT",
     "ENV_BALANCE_EDGES",
     "ENV_BALANCE_NTYPES",
@@ -108,10 +119,13 @@ __all__ = (
     "ENV_NUM_TRAINERS",
     "ENV_NUM_WORKERS",
     "ENV_OUTPUT_DIR",
+    "ENV_PARTITION_MODE",
+    "ENV_PARTITION_PROCESSES",
     "ENV_PARTS_DIR",
     "ENV_PARTS_PORT",
     "ENV_PARTS_TOKEN_FILE",
     "ENV_PARTS_URL",
+    "ENV_PART_IDS",
     "ENV_PART_METHOD",
     "ENV_POD_IP",
     "ENV_POD_NAME",
@@ -121,6 +135,7 @@ __all__ = (
     "ENV_RENDEZVOUS_TIMEOUT_SECONDS",
     "ENV_REPLICA_INDEX",
     "ENV_REPLICA_TYPE",
+    "ENV_RETAIN_PARTS",
     "ENV_RUN_DIR",
     "ENV_SERVER_EXIT_SECONDS",
     "ENV_STATUS_TOKEN_FILE",
@@ -187,9 +202,16 @@ ENV_DATASET_URL = "DGLJOB_DATASET_URL"  # file:///…, a file or a folder
 ENV_DATASET_FORMAT = "DGLJOB_DATASET_FORMAT"  # dgl, csv, numpy, parquet or chunked; default: by the name
 ENV_DATASET_NODES = "DGLJOB_DATASET_NODES"  # how many: of a synthetic graph (2000), of a plain list of edges
 ENV_GRAPH_NAME = "DGLJOB_GRAPH_NAME"  # default: the dataset's name
-ENV_PART_METHOD = "DGLJOB_PART_METHOD"  # metis (default) or random
+ENV_PART_METHOD = "DGLJOB_PART_METHOD"  # SSP: metis (default) or random; SMP and MSP: assemble/choose.py
+ENV_PART_IDS = "DGLJOB_PART_IDS"  # method given: a file, or a folder with one a node type
 ENV_BALANCE_NTYPES = "DGLJOB_BALANCE_NTYPES"  # a feature of nodes: as many of each value in every part; none
 ENV_BALANCE_EDGES = "DGLJOB_BALANCE_EDGES"  # 1 (default) or 0: as many edges in every part
+
+# --- how the parts are made ---------------------------------------------------------------------------
+ENV_PARTITION_MODE = "DGLJOB_PARTITION_MODE"  # SSP, SMP or MSP
+ENV_PARTITION_PROCESSES = "DGLJOB_PARTITION_PROCESSES"  # SMP: how many processes
+ENV_RETAIN_PARTS = "DGLJOB_RETAIN_PARTS"  # 0: parts of an earlier attempt are made anew
+ENV_ASSEMBLE_PORT = "DGLJOB_ASSEMBLE_PORT"  # MSP: where worker-0 is met by those that make their parts
 
 # --- patience, in seconds (defaults in the docstring above) -------------------------------------------
 ENV_HEARTBEAT_SECONDS = "DGLJOB_HEARTBEAT_SECONDS"
@@ -210,9 +232,13 @@ ENV_TERMINATION_LOG = "DGLJOB_TERMINATION_LOG"
 
 RENDEZVOUS_PORT = 29400
 PARTS_PORT = 29401
+ASSEMBLE_PORT = 29402
+ASSEMBLE_DATA_PORT = ASSEMBLE_PORT + 1  # in every Worker; always the one after the port of the meeting
 MANIFEST_FILE = "dglrun-manifest.json"  # in PARTS_DIR: written last, so it vouches for all parts
 MANIFEST_HASH_HEADER = "X-DGLJob-Manifest"
-STATS_FILE = "dglrun-stats.json"  # a partition command may leave {"edgeCut": int} here, in PARTS_DIR
+STATS_FILE = (
+    "dglrun-stats.json"  # a partition command may leave {"edgeCut", "seconds", "peakBytes"} in PARTS_DIR
+)
 RUN_DIR = "/etc/dgl"
 IP_CONFIG_NAME = "ip_config"
 READY_NAME = "ready"

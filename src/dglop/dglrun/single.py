@@ -6,11 +6,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import time
 from typing import TYPE_CHECKING, Any, Dict, Iterator, Optional
 
 from . import contract
 from .assign import assign_nodes
 from .ending import config_refusal
+from .stats import leave_stats, peak_bytes, read_stats, stats_text
 
 if TYPE_CHECKING:
     from .env import Env
@@ -22,6 +24,7 @@ def partition_dataset(env: Env) -> None:
     """What `partition` runs where the user gave no command. Raises Refusal (ConfigInvalid)."""
     from .inputs.dataset import open_dataset  # noqa: PLC0415
 
+    began = time.monotonic()
     source = open_dataset(env)
     write_parts(
         source.to_graph(),
@@ -31,6 +34,7 @@ def partition_dataset(env: Env) -> None:
         env.text(contract.ENV_PART_METHOD, "metis"),
         balance_ntypes=env.maybe(contract.ENV_BALANCE_NTYPES),
         balance_edges=env.integer(contract.ENV_BALANCE_EDGES, 1) != 0,
+        began=began,
     )
 
 
@@ -43,19 +47,22 @@ def write_parts(
     *,
     balance_ntypes: Optional[str] = None,
     balance_edges: bool = True,
+    began: Optional[float] = None,
 ) -> None:
-    """Partition a DGLGraph in DGL's format into `folder`, and leave the number of cut edges beside it.
+    """Partition a DGLGraph in DGL's format into `folder`, and leave beside it what that took.
 
     No edge is lost, parallel ones are kept. Each part gets two files more than DGL makes: orig_nids and
-    orig_eids, the ids that its own nodes and edges have in `graph`. Raises Refusal (ConfigInvalid).
+    orig_eids, the ids that its own nodes and edges have in `graph`. `began`: when this process set out to
+    have the graph, on time.monotonic's clock; else now. Raises Refusal (ConfigInvalid).
     """
+    started = time.monotonic() if began is None else began
     graph = graph.long()
     found = assign_nodes(graph, parts, method, ntypes=balance_ntypes, edges=balance_edges)
     cut = _check_parts(graph, found, parts)
     original = _write(graph, name, parts, folder, found)
     _add_original_ids(os.path.join(folder, name + ".json"), method, *original)
-    with open(os.path.join(folder, contract.STATS_FILE), "w", encoding="utf-8") as file:
-        json.dump({"edgeCut": cut}, file)
+    leave_stats(folder, edge_cut=cut, seconds=time.monotonic() - started, peak=peak_bytes())
+    print(stats_text(read_stats(folder)), flush=True)
 
 
 def _check_parts(graph: Any, found: Any, parts: int) -> int:
