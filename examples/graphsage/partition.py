@@ -7,7 +7,8 @@ import argparse
 import os
 
 # Your own graph goes here: anything that gives a DGLGraph with train_mask and test_mask.
-from dglrun.datasets import digits, synthetic, write_parts
+from dglrun.datasets import digits, synthetic
+from dglrun.single import write_parts
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ __all__ = (
     "LaunchMode",
     "LauncherCreationPolicy",
     "NetworkPolicyMode",
+    "PartitionMethod",
     "PartitionMode",
     "PartitionState",
     "Phase",
@@ -57,6 +58,15 @@ class Placement(StrEnum):
     """The Launcher's, in an init container."""
     WORKER = "Worker"
     """Worker-0's, which is ended when the parts are written and then made as a Worker."""
+
+
+class PartitionMethod(StrEnum):
+    """How nodes are divided among the parts."""
+
+    METIS = "metis"
+    """Few edges between parts, and parts alike."""
+    RANDOM = "random"
+    """By lot: for graphs too large for METIS, and for comparison."""
 
 
 class LaunchMode(StrEnum):

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from dglop.dgljob.enums import DispatchMode, NetworkPolicyMode, Placement, StorageType
+from dglop.dgljob.enums import DispatchMode, NetworkPolicyMode, PartitionMethod, Placement, StorageType
 from dglop.runtime.api import CEL, Raw, Spec
 
 __all__ = (
@@ -43,9 +43,12 @@ class Dataset(Spec):
     secret_ref: SecretRef | None = None
     """Secret whose keys the Partitioner gets as environment variables."""
     name: str | None = Field(default=None, max_length=253)
-    """Name of a data set that dglrun knows: digits or synthetic."""
+    """A data set that dglrun knows: digits, synthetic, synthetic-hetero. With a url: the graph's name."""
     format: str | None = Field(default=None, max_length=63)
-    """Format of the data, handed on to the partition command."""
+    """Format of the data: dglrun knows dgl, csv, numpy, parquet and chunked, and goes by the name where
+    nothing is said. A partition command of your own is told too."""
+    nodes: int | None = Field(default=None, ge=1, le=1_000_000_000_000)
+    """How many nodes there are: of a synthetic graph, or of a list of edges whose last nodes have none."""
 
 
 class Storage(
@@ -107,7 +110,15 @@ class Dispatch(Spec):
 
 
 class Partition(Spec):
-    """How the partition is treated."""
+    """How the graph is partitioned where no Partitioner says a command of its own, and what becomes of it."""
+
+    method: PartitionMethod | None = None
+    """metis or random; nil: metis."""
+    balance_ntypes: str | None = Field(default=None, min_length=1, max_length=253)
+    """A feature of nodes, a mask or a small whole number: each part gets as many of each value. nil:
+    train_mask where nodes have one. none: nothing is balanced, not even node types."""
+    balance_edges: bool = True
+    """Each part gets as many edges."""
 
     placement: Annotated[Placement, IMMUTABLE] = Placement.POD
     """Which pod partitions under SSP and SMP: one of its own, the Launcher's (in an init container), or that

@@ -19,12 +19,17 @@ USAGE = """usage: dglrun.pyz COMMAND [NAME=VALUE...] [-- COMMAND...]
   serve                       serve the parts to the job's Workers
   fetch                       bring this Worker's part, verified
   worker -- COMMAND...        meet the other Workers, run servers and trainers, fail once
+  assemble                    make this Worker's part together with the other Workers
   partition-dataset           what partition runs where it is given no command
+  partition-parallel          the same by several processes
+  assemble-process            one of the processes that assemble and partition-parallel start
+  verify-parts                compare all parts in $DGLJOB_PARTS_DIR with the dataset they were made of
   hosts FILE                  wait until the hosts of an MPI host file have addresses
   progress PERCENT [SECONDS_LEFT] [NAME=VALUE...]   say how far the training is
   --version
 NAME=VALUE is set as if it were in the environment, for dglrun and all that it starts."""
 
+_PARTS_COMMANDS = ("partition-dataset", "partition-parallel", "assemble-process", "verify-parts")
 _SETTING = re.compile(r"[A-Z_][A-Z0-9_]*=")
 
 
@@ -37,7 +42,7 @@ def main(argv: Sequence[str]) -> int:
     if command == "--version":
         print("dglrun %s" % VERSION)
         return 0
-    if command in ("progress", "partition-dataset"):
+    if command in ("progress", *_PARTS_COMMANDS):
         return _inside(command, rest)
     if command == "hosts":
         return _hosts(rest)
@@ -78,6 +83,10 @@ def _run(command: str, rest: List[str], variables: Mapping[str, str]) -> Ending:
         from .fetch import fetch  # noqa: PLC0415
 
         return fetch(variables)
+    if command == "assemble":
+        from .assemble.msp import assemble  # noqa: PLC0415
+
+        return assemble(variables)
     if command == "worker":
         from .worker import worker  # noqa: PLC0415
 
@@ -134,11 +143,30 @@ def _inside(command: str, rest: List[str]) -> int:
 
             progress(rest, variables)
         else:
-            from .datasets import partition_dataset  # noqa: PLC0415
-            from .env import Env  # noqa: PLC0415
-
-            partition_dataset(Env(variables))
+            return _parts_command(command, {**variables, **_settings(rest)[0]})
     except Refusal as refusal:
         print("dglrun: " + refusal.sentence, file=sys.stderr, flush=True)
         return refusal.exit_code
+    return 0
+
+
+def _parts_command(command: str, variables: Dict[str, str]) -> int:
+    """Raises Refusal."""
+    if command == "partition-parallel":
+        from .assemble.smp import partition_parallel  # noqa: PLC0415
+
+        return partition_parallel(variables)
+    if command == "assemble-process":
+        from .assemble.rank import rank_main  # noqa: PLC0415
+
+        return rank_main(variables)
+    from .env import Env  # noqa: PLC0415
+
+    if command == "verify-parts":
+        from .compare.command import verify_parts  # noqa: PLC0415
+
+        return verify_parts(Env(variables))
+    from .single import partition_dataset  # noqa: PLC0415
+
+    partition_dataset(Env(variables))
     return 0

@@ -15,6 +15,8 @@ Worker-0       main (where it partitions)  ``Z partition [-- <user command>]``; 
                                            is made again as a Worker's
 Worker         ``fetch`` (init; only       ``Z fetch``
                without a claim)
+Worker         ``dglop-assemble`` (init;   ``Z assemble``
+               only with MSP)
 Worker         main                        ``Z worker -- <user command>``
 =============  ==========================  ==============================================================
 
@@ -30,9 +32,12 @@ Needed by all: ENV_JOB_UID, ENV_PARTS_DIR. By all main containers, and by what t
 ENV_JOB_NAMESPACE, ENV_ATTEMPT, ENV_REPLICA_TYPE, ENV_REPLICA_INDEX (fetch too), ENV_POD_NAME, ENV_NUM_PARTS
 (= Workers).
 
-partition: ENV_DATASET_NAME or ENV_DATASET_URL when no command is given (ENV_DATASET_NODES, ENV_PART_METHOD
-and ENV_GRAPH_NAME refine it); ENV_PARTITION_MODE and, under SMP, ENV_PARTITION_PROCESSES; ENV_RETAIN_PARTS
-where whole parts of an earlier attempt are not to be kept.
+assemble: what worker needs of the job's shape, rendezvous and patience; ENV_ASSEMBLE_PORT (29402; the
+Workers' data goes over the port after it), and what partition needs without a command.
+partition: ENV_DATASET_NAME or ENV_DATASET_URL when no command is given (ENV_DATASET_FORMAT,
+ENV_DATASET_NODES, ENV_PART_METHOD, ENV_PART_IDS, ENV_BALANCE_NTYPES, ENV_BALANCE_EDGES and ENV_GRAPH_NAME
+refine it); with ENV_PARTITION_MODE=SMP several processes make them: ENV_PARTITION_PROCESSES (default: CPUs),
+never more than parts. Both: with ENV_RETAIN_PARTS=0 parts of an earlier attempt are not kept.
 serve: ENV_PARTS_TOKEN_FILE; ENV_PARTS_PORT (default 29401).
 fetch: ENV_PARTS_URL and ENV_PARTS_TOKEN_FILE; ENV_MANIFEST_HASH when a hash is latched in the job's status;
 ENV_FETCH_TIMEOUT_SECONDS (3600), ENV_FETCH_RETRIES (5 without any progress).
@@ -62,7 +67,9 @@ One JSON object on one line, under 4096 bytes, in TERMINATION_LOG (ENV_TERMINATI
 Success (exit 0):
 
 - partition: ``{"manifest": hash, "parts": int, "bytes": int, "nodes": int, "edges": int, "edgeCut": int,
-  "reused": bool}``; edgeCut (edges between parts) only where known, reused where parts were found ready.
+  "reused": bool}``; edgeCut (edges between parts) only where known, reused where parts were found ready;
+  seconds and peakBytes (the most memory that one process had) where what partitioned left word of them.
+- assemble: the same as partition, with one manifest in all Workers.
 - fetch: ``{"manifest": hash, "bytes": int, "resumed": int, "reused": bool}``: bytes of the own part, how
   often a transfer was resumed, and whether all was there already.
 - worker: ``{"result": {"progressPercentage": int, "metrics": [...], "reportTime": RFC 3339}}`` of worker-0:
@@ -72,8 +79,8 @@ Success (exit 0):
 Failure: ``{"cause": ..., "process": ..., "exitCode": int, "lines": [str, ...], ...}``
 
 - ``cause: "self"``: the failure began here; this one decides the attempt. ``process`` is ``trainer-0``,
-  ``trainer-0/sampler`` (one that its trainer did not notice), ``server-0``, ``partition``, ``fetch``,
-  ``rendezvous`` or ``config``; ``exitCode`` is the code of the container too;
+  ``trainer-0/sampler`` (one that its trainer did not notice), ``server-0``, ``partition``, ``assemble``,
+  ``fetch``, ``rendezvous`` or ``config``; ``exitCode`` is the code of the container too;
   ``signal`` (int) where a signal ended it, then exitCode is 128 + signal; ``oom: true`` where
   the kernel killed it for memory; ``reason`` is one CamelCase word where dglrun itself judged (see
   REASONS); ``lines`` are the process's last lines, or one sentence of dglrun's own.
@@ -93,6 +100,9 @@ __all__ = (
     "ASSEMBLE_PORT",
     "ENV_ASSEMBLE_PORT",
     "ENV_ATTEMPT",
+    "ENV_BALANCE_EDGES",
+    "ENV_BALANCE_NTYPES",
+    "ENV_DATASET_FORMAT",
     "ENV_DATASET_NAME",
     "ENV_DATASET_NODES",
     "ENV_DATASET_URL",
@@ -119,6 +129,7 @@ __all__ = (
     "ENV_PARTS_PORT",
     "ENV_PARTS_TOKEN_FILE",
     "ENV_PARTS_URL",
+    "ENV_PART_IDS",
     "ENV_PART_METHOD",
     "ENV_POD_IP",
     "ENV_POD_NAME",
@@ -190,11 +201,15 @@ ENV_STATUS_TOKEN_FILE = "DGLJOB_STATUS_TOKEN_FILE"
 PROGRESS_FILE_ENV = "DGLJOB_PROGRESS_FILE"  # the trainer appends JSON lines here, the supervisor reads them
 
 # --- built-in partition (no user command) -------------------------------------------------------------
-ENV_DATASET_NAME = "DGLJOB_DATASET_NAME"  # digits or synthetic
-ENV_DATASET_URL = "DGLJOB_DATASET_URL"  # file:///… written by dgl.save_graphs
-ENV_DATASET_NODES = "DGLJOB_DATASET_NODES"  # size of the synthetic graph, default 2000
+ENV_DATASET_NAME = "DGLJOB_DATASET_NAME"  # digits, synthetic or synthetic-hetero
+ENV_DATASET_URL = "DGLJOB_DATASET_URL"  # file:///…, a file or a folder
+ENV_DATASET_FORMAT = "DGLJOB_DATASET_FORMAT"  # dgl, csv, numpy, parquet or chunked; default: by the name
+ENV_DATASET_NODES = "DGLJOB_DATASET_NODES"  # how many: of a synthetic graph (2000), of a plain list of edges
 ENV_GRAPH_NAME = "DGLJOB_GRAPH_NAME"  # default: the dataset's name
-ENV_PART_METHOD = "DGLJOB_PART_METHOD"  # metis (default) or random
+ENV_PART_METHOD = "DGLJOB_PART_METHOD"  # SSP: metis (default) or random; SMP and MSP: assemble/choose.py
+ENV_PART_IDS = "DGLJOB_PART_IDS"  # method given: a file, or a folder with one a node type
+ENV_BALANCE_NTYPES = "DGLJOB_BALANCE_NTYPES"  # a feature of nodes: as many of each value in every part; none
+ENV_BALANCE_EDGES = "DGLJOB_BALANCE_EDGES"  # 1 (default) or 0: as many edges in every part
 
 # --- how the parts are made ---------------------------------------------------------------------------
 ENV_PARTITION_MODE = "DGLJOB_PARTITION_MODE"  # SSP, SMP or MSP
@@ -222,10 +237,12 @@ ENV_TERMINATION_LOG = "DGLJOB_TERMINATION_LOG"
 RENDEZVOUS_PORT = 29400
 PARTS_PORT = 29401
 ASSEMBLE_PORT = 29402
-ASSEMBLE_DATA_PORT = 29403
+ASSEMBLE_DATA_PORT = ASSEMBLE_PORT + 1  # in every Worker; always the one after the port of the meeting
 MANIFEST_FILE = "dglrun-manifest.json"  # in PARTS_DIR: written last, so it vouches for all parts
 MANIFEST_HASH_HEADER = "X-DGLJob-Manifest"
-STATS_FILE = "dglrun-stats.json"  # a partition command may leave {"edgeCut": int} here, in PARTS_DIR
+STATS_FILE = (
+    "dglrun-stats.json"  # a partition command may leave {"edgeCut", "seconds", "peakBytes"} in PARTS_DIR
+)
 RUN_DIR = "/etc/dgl"
 IP_CONFIG_NAME = "ip_config"
 READY_NAME = "ready"

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import uuid
@@ -18,6 +17,7 @@ from .layout import LayoutError, clear_parts, read_layout
 from .manifest import Manifest, ManifestError, PartFile, load_manifest, save_manifest, sha256_of, verify_files
 from .output import Stdout
 from .pythonpath import child_env, own_argv
+from .stats import read_stats
 from .transfer import no_space
 
 __all__ = ("partition",)
@@ -51,7 +51,8 @@ def partition(argv: Sequence[str], variables: Mapping[str, str]) -> Ending:
     except OSError as error:
         raise no_space(folder, error) from error
     say("%d parts, %d bytes: manifest %s" % (num_parts, manifest.total_bytes, manifest.hash))
-    return Ending(0, _success(manifest, reused=False))
+    took = {name: value for name, value in read_stats(folder).items() if name in ("seconds", "peakBytes")}
+    return Ending(0, dict(_success(manifest, reused=False), **took))
 
 
 def _usable(folder: str, job_uid: str, num_parts: int, say: Callable[[str], None]) -> Optional[Manifest]:
@@ -83,7 +84,8 @@ def _command(argv: Sequence[str], env: Env, variables: Mapping[str, str]) -> Com
                 "nothing to partition: give the Partitioner a command that writes <graph>.json and part*/ to "
                 "$%s, or give the job a dataset" % contract.ENV_PARTS_DIR
             )
-        argv = [sys.executable, *own_argv(), "partition-dataset"]
+        parallel = env.maybe(contract.ENV_PARTITION_MODE) == "SMP"
+        argv = [sys.executable, *own_argv(), "partition-parallel" if parallel else "partition-dataset"]
     return Command(PROCESS, argv, child_env(variables))
 
 
@@ -134,19 +136,11 @@ def _vouch(folder: str, job_uid: str, num_parts: int) -> Manifest:
         part_method=layout.part_method,
         num_nodes=layout.num_nodes,
         num_edges=layout.num_edges,
-        edge_cut=_edge_cut(folder),
+        edge_cut=read_stats(folder).get("edgeCut"),
         files=tuple(files),
     )
     save_manifest(folder, manifest)
     return manifest
-
-
-def _edge_cut(folder: str) -> Optional[int]:
-    try:
-        with open(os.path.join(folder, contract.STATS_FILE), encoding="utf-8") as file:
-            return int(json.load(file)["edgeCut"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None  # a number to show, nothing depends on it
 
 
 def _success(manifest: Manifest, *, reused: bool) -> Dict[str, Any]:

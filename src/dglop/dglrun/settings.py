@@ -30,6 +30,8 @@ class WorkerSettings:
             env.text(contract.ENV_RENDEZVOUS_HOST, "" if self.identity.index == 0 else None),
             env.integer(contract.ENV_RENDEZVOUS_PORT, contract.RENDEZVOUS_PORT, least=1),
         )
+        self.num_parts: int = env.integer(contract.ENV_NUM_PARTS, self.shape.workers, least=1)
+        self.assemble_port: int = env.integer(contract.ENV_ASSEMBLE_PORT, contract.ASSEMBLE_PORT, least=1)
         self.verifies: bool = env.maybe(contract.ENV_VERIFY_PARTS) is not None
         self.latched: Optional[str] = env.maybe(contract.ENV_MANIFEST_HASH)
         self.status_url: Optional[str] = env.maybe(contract.ENV_STATUS_URL)

@@ -31,7 +31,8 @@ class Channel:
     def __init__(self, connection: socket.socket, lost_after: float) -> None:
         """`lost_after`: seconds without a word from the other side after which it counts as gone."""
         connection.settimeout(lost_after)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if connection.family != socket.AF_UNIX:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._connection = connection
         self._lost_after = lost_after
         self._lock = threading.Lock()

@@ -228,6 +228,24 @@ def test_existing_parts_need_no_manifest_of_the_job():
     assert not {"DGLJOB_MANIFEST_HASH", "DGLJOB_PARTS_URL"} & set(env(main))
 
 
+def test_the_built_in_partition_is_told_of_the_data_and_how_to_divide_it():
+    job = make_job(
+        dataset={"url": "file:///data/town", "format": "csv", "nodes": 600},
+        partition={"method": "random", "balanceNtypes": "label", "balanceEdges": False},
+    )
+    told = env(container(pods(job)["partitioner-0"]))
+    assert told["DGLJOB_DATASET_FORMAT"] == "csv"
+    assert told["DGLJOB_DATASET_NODES"] == "600"
+    assert told["DGLJOB_PART_METHOD"] == "random"
+    assert told["DGLJOB_BALANCE_NTYPES"] == "label"
+    assert told["DGLJOB_BALANCE_EDGES"] == "0"
+
+
+def test_what_the_job_leaves_to_dglrun_it_is_not_told():
+    told = env(container(pods(make_job())["partitioner-0"]))
+    assert not {name for name in told if "BALANCE" in name or "METHOD" in name or "FORMAT" in name}
+
+
 def test_a_data_sets_secret_is_in_the_partitioners_environment():
     job = make_job(dataset={"url": "s3://bucket/graph", "secretRef": {"name": "keys"}})
     main = container(pods(job)["partitioner-0"])

@@ -86,7 +86,7 @@ def partitioned(tmp_path: Path, **more: str) -> dict[str, Any]:
 def run(env: dict[str, str], *command: str) -> tuple[int, dict[str, Any]]:
     """Run a command of dglrun to its end, in a process of its own; (exit code, termination message)."""
     argv = [sys.executable, "-m", "dglop.dglrun", *command]
-    code = subprocess.run(argv, env=env | {"PYTHONPATH": os.pathsep.join(sys.path)}, check=False).returncode
+    code = subprocess.run(argv, env={"PYTHONPATH": os.pathsep.join(sys.path)} | env, check=False).returncode
     return code, json.loads(Path(env[contract.ENV_TERMINATION_LOG]).read_text())
 
 

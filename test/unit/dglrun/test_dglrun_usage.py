@@ -12,7 +12,10 @@ import pytest
 from dglop.dglrun import cli, contract
 from test.unit.dglrun.dglrun_builders import PARTITION_COMMAND, environment, run
 
-COMMANDS = {"partition", "partition-dataset", "serve", "fetch", "worker", "progress", "hosts"}
+COMMANDS = {
+    *("partition", "partition-dataset", "partition-parallel", "assemble", "assemble-process"),
+    *("serve", "fetch", "worker", "progress", "hosts"),
+}
 
 
 def test_the_usage_names_every_command(capsys) -> None:

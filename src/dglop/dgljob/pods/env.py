@@ -12,6 +12,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from dglop.dgljob.enums import Role
+from dglop.dgljob.pods.dataset import dataset_env, partition_env
 from dglop.dgljob.pods.names import OUTPUT_DIR, SECRET_DIR
 from dglop.dgljob.pods.parallel import making_env
 from dglop.dgljob.secret import PARTS_TOKEN, STATUS_TOKEN
@@ -44,6 +45,8 @@ USERS_TO_CHANGE = frozenset(
         contract.ENV_RENDEZVOUS_TIMEOUT_SECONDS,
         contract.ENV_DATASET_NAME,
         contract.ENV_DATASET_URL,
+        contract.ENV_DATASET_FORMAT,
+        contract.ENV_DATASET_NODES,
         "DGL_OPERATOR_ENV",
         "DGL_OPERATOR_PHASE_ENV",
     }
@@ -166,15 +169,7 @@ def _worker_env(ctx: PodContext) -> dict[str, EnvValue]:
 
 
 def _partition_env(ctx: PodContext) -> dict[str, EnvValue]:
-    env: dict[str, EnvValue] = {}
-    dataset = ctx.spec.dataset
-    if dataset and dataset.name:
-        env[contract.ENV_DATASET_NAME] = dataset.name
-    if dataset and dataset.url:
-        env[contract.ENV_DATASET_URL] = dataset.url
-    if dataset and dataset.format:
-        env["DGLJOB_DATASET_FORMAT"] = dataset.format
-    return env
+    return {**dataset_env(ctx.spec), **partition_env(ctx.spec)}
 
 
 def split_env(main: RawContainer, ours: Mapping[str, EnvValue]) -> tuple[dict[str, EnvValue], dict[str, str]]:
