@@ -67,6 +67,14 @@ class PartitionMethod(StrEnum):
     """Few edges between parts, and parts alike."""
     RANDOM = "random"
     """By lot: for graphs too large for METIS, and for comparison."""
+    GIVEN = "given"
+    """As the files say that partition.partIds names."""
+    PTSCOTCH = "ptscotch"
+    """By PT-Scotch's dgpart under mpirun, where the image has both."""
+    PARALLEL = "parallel"
+    """By dglrun itself, in all processes at once."""
+    PARMETIS = "parmetis"
+    """By pm_dglpart where the image brings it, else as parallel."""
 
 
 class LaunchMode(StrEnum):

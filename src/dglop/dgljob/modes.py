@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dglop.common.templates import own_name_problems, shape_problems
-from dglop.dgljob.enums import PartitionMode, Placement, Role, StorageType
+from dglop.dgljob.enums import PartitionMethod, PartitionMode, Placement, Role, StorageType
 from dglop.dgljob.pods.main import main_name
 from dglop.dgljob.pods.names import OWN_CONTAINERS
 from dglop.runtime.api import RawPod
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from dglop.dgljob.shape import Shape
 
 __all__ = ("host_path_problems", "mode_problems")
+
+_METHODS = {
+    PartitionMode.SSP: (PartitionMethod.METIS, PartitionMethod.RANDOM),
+    PartitionMode.SMP: tuple(PartitionMethod),
+    PartitionMode.MSP: (PartitionMethod.PARALLEL, PartitionMethod.RANDOM, PartitionMethod.GIVEN),
+}
 
 
 def mode_problems(job: DGLJob, shape: Shape) -> Iterator[str]:
@@ -36,8 +42,24 @@ def mode_problems(job: DGLJob, shape: Shape) -> Iterator[str]:
             f"numPartitions {spec.num_partitions} must match dglReplicaSpecs.Worker.replicas "
             f"{shape.workers}: each Worker has one part; leave numPartitions out or write {shape.workers}"
         )
+    yield from _method(job, shape)
     if shape.placement is not Placement.POD:
         yield from _placement(job, shape)
+
+
+def _method(job: DGLJob, shape: Shape) -> Iterator[str]:
+    mode, method, ids = job.spec.partition_mode, job.spec.partition.method, job.spec.partition.part_ids
+    known = _METHODS.get(shape.mode, ())
+    if method is not None and method not in known:
+        instead = f"use {', '.join(known)}, or partitionMode SMP" if known else "leave it out"
+        yield f"partition.method {method} does not go with partitionMode {mode}: {instead}"
+    elif mode is PartitionMode.PARMETIS and method not in (None, PartitionMethod.PARMETIS):
+        yield f"partition.method {method} is not that of partitionMode ParMETIS: use SMP, or leave it out"
+    if (method is PartitionMethod.GIVEN) != (ids is not None):
+        yield (
+            "partition.method given and partition.partIds, the file that says which part each node is of, "
+            "belong together: state both or neither"
+        )
 
 
 def _placement(job: DGLJob, shape: Shape) -> Iterator[str]:

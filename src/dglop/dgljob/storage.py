@@ -109,17 +109,28 @@ class Dispatch(Spec):
     """How long a Worker tries to fetch its part, in seconds."""
 
 
-class Partition(Spec):
+class Partition(
+    Spec,
+    rules=(
+        CEL(
+            "(has(self.method) && self.method == 'given') == has(self.partIds)",
+            "partition.method given needs partIds, and no other method has it",
+        ),
+    ),
+):
     """How the graph is partitioned where no Partitioner says a command of its own, and what becomes of it."""
 
     method: PartitionMethod | None = None
-    """metis or random; nil: metis."""
+    """SSP: metis (where nothing is said) or random. MSP: parallel (where nothing is said), random or given.
+    SMP: any; ptscotch where nothing is said and the image has it, else parallel."""
+    part_ids: str | None = Field(default=None, max_length=1024, pattern=ABSOLUTE)
+    """A file in the pods that partition with the part of each node, or a folder with one for each type of
+    node; for method given."""
     balance_ntypes: str | None = Field(default=None, min_length=1, max_length=253)
     """A feature of nodes, a mask or a small whole number: each part gets as many of each value. nil:
     train_mask where nodes have one. none: nothing is balanced, not even node types."""
     balance_edges: bool = True
     """Each part gets as many edges."""
-
     placement: Annotated[Placement, IMMUTABLE] = Placement.POD
     """Which pod partitions under SSP and SMP: one of its own, the Launcher's (in an init container), or that
     of worker-0 before it trains. The last two need storage that all pods mount."""

@@ -61,13 +61,6 @@ def problems(job: DGLJob, *, allow_host_path: bool = False) -> list[str]:
 
 def _not_built(job: DGLJob) -> Iterator[str]:
     spec = job.spec
-    if spec.partition_mode.plain is PartitionMode.MSP:
-        yield "partitionMode MSP is not built yet; use SSP"
-    if spec.partition_mode.plain is PartitionMode.SMP and not spec.template_of(Role.PARTITIONER):
-        yield (
-            f"partitionMode {spec.partition_mode} without a command is not built yet: state "
-            "dglReplicaSpecs.Partitioner with a template whose command partitions, or use SSP"
-        )
     if spec.launch_mode is not LaunchMode.DIRECT:
         yield f"launchMode {spec.launch_mode} is not built yet; use Direct"
     if spec.training_layout is not TrainingLayout.FUSED:

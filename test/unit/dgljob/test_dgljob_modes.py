@@ -32,8 +32,27 @@ CASES = {
         for mode in ("SSP", "SMP", "MSP", "DGL-API", "ParMETIS")
     },
     "parts on existing ones": ({**EXISTING, "numPartitions": 3}, "leave numPartitions out or write 2"),
-    "MSP is not built": ({"partitionMode": "MSP"}, "partitionMode MSP is not built yet"),
-    "SMP is not built": ({"partitionMode": "ParMETIS"}, "ParMETIS without a command is not built yet"),
+    "METIS of many pods": (
+        {"partitionMode": "MSP", "partition": {"method": "metis"}},
+        "method metis does not go with partitionMode MSP: use parallel, random, given, or partitionMode SMP",
+    ),
+    "PT-Scotch of one process": (
+        {"partition": {"method": "ptscotch"}},
+        "ptscotch does not go with partitionMode SSP: use metis, random, or partitionMode SMP",
+    ),
+    "a method of nobody": ({**EXISTING, "partition": {"method": "random"}}, "Skip: leave it out"),
+    "METIS by another's name": (
+        {"partitionMode": "ParMETIS", "partition": {"method": "metis"}},
+        "method metis is not that of partitionMode ParMETIS: use SMP, or leave it out",
+    ),
+    "given by nobody": (
+        {"partitionMode": "SMP", "partition": {"method": "given"}},
+        "partition.method given and partition.partIds",
+    ),
+    "given and not wanted": (
+        {"partitionMode": "SMP", "partition": {"partIds": "/raw/parts.csv"}},
+        "state both or neither",
+    ),
     "MSP with Partitioner": (
         {"partitionMode": "MSP", **with_roles(Partitioner={"template": template()})},
         "partitionMode MSP has no Partitioner: the Workers make their parts themselves; remove",

@@ -31,6 +31,8 @@ def partition_env(spec: DGLJobSpec) -> dict[str, str]:
     env: dict[str, str] = {}
     if spec.partition.method:
         env[contract.ENV_PART_METHOD] = spec.partition.method
+    if spec.partition.part_ids:
+        env[contract.ENV_PART_IDS] = spec.partition.part_ids
     if spec.partition.balance_ntypes:
         env[contract.ENV_BALANCE_NTYPES] = spec.partition.balance_ntypes
     if not spec.partition.balance_edges:

@@ -123,8 +123,6 @@ def assemble_env(ctx: PodContext, main: RawContainer) -> dict[str, EnvValue]:
     env[contract.ENV_ASSEMBLE_PORT] = str(contract.ASSEMBLE_PORT)
     env[contract.ENV_RENDEZVOUS_TIMEOUT_SECONDS] = str(_LEAST_PATIENCE)
     env[contract.ENV_PARTS_TOKEN_FILE] = f"{SECRET_DIR}/{PARTS_TOKEN}"
-    if ctx.manifest_hash:
-        env[contract.ENV_MANIFEST_HASH] = ctx.manifest_hash
     return env
 
 
