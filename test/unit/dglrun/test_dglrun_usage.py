@@ -13,6 +13,7 @@ from dglop.dglrun import cli, contract
 from test.unit.dglrun.dglrun_builders import PARTITION_COMMAND, environment, run
 
 COMMANDS = {"partition", "partition-dataset", "serve", "fetch", "worker", "progress", "hosts"}
+COMMANDS |= {"dispatch", "connect", "launch", "attend", "look", "kubectl"}  # of launchMode Exec
 
 
 def test_the_usage_names_every_command(capsys) -> None:
