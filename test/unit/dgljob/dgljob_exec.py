@@ -47,6 +47,13 @@ class ExecWorld(World):
             self.run(name, ready=True)
         self.settle()
 
+    def train(self) -> None:
+        """The life until the Launcher trains."""
+        self.partition()
+        self.start_workers()
+        self.run("g-launcher-0", ready=True)
+        self.settle()
+
     def init_done(self, name: str, container: str) -> None:
         """One of the pod's init containers ends well; the next ones still run."""
         status = self.pods[name]["status"]

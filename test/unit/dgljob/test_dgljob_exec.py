@@ -103,10 +103,7 @@ def test_the_partfile_names_the_partitioner_that_serves():
 @pytest.mark.parametrize("how", ["killed", "deleted"])
 def test_a_lost_worker_restarts_the_gang_and_the_next_attempt_has_its_own_addresses(how):
     world = ExecWorld(exec_job())
-    world.partition()
-    world.start_workers()
-    world.run("g-launcher-0", ready=True)
-    world.settle()
+    world.train()
     if how == "killed":
         world.end("g-worker-1", 137)
     else:
@@ -123,10 +120,7 @@ def test_a_lost_worker_restarts_the_gang_and_the_next_attempt_has_its_own_addres
 
 def test_a_launcher_that_fails_restarts_the_gang():
     world = ExecWorld(exec_job())
-    world.partition()
-    world.start_workers()
-    world.run("g-launcher-0", ready=True)
-    world.settle()
+    world.train()
     world.end("g-launcher-0", 1)
     world.settle()
     assert (world.job.status.attempt, world.job.status.restart_count) == (2, 1)
@@ -145,10 +139,7 @@ def test_a_partitioner_that_is_lost_before_the_parts_are_dispatched_makes_them_a
 
 def test_a_partitioner_that_is_lost_while_the_launcher_trains_is_not_missed():
     world = ExecWorld(exec_job())
-    world.partition()
-    world.start_workers()
-    world.run("g-launcher-0", ready=True)
-    world.settle()
+    world.train()
     del world.pods["g-partitioner-0"]
     world.settle()
     assert world.job.status.attempt == 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The zipapp as it is delivered, and gangs of Workers that run it."""
+"""The zipapp as it is delivered, gangs of Workers that run it, and a Launcher's API server."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hack.zipapp import build_zipapp
+from test.unit.dglrun.dglrun_apiserver import cluster
 from test.unit.dglrun.dglrun_gang import Gang
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from test.unit.dglrun.dglrun_apiserver import Cluster
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +34,10 @@ def make_gang(tmp_path: Path, zipapp: Path) -> Iterator[Callable[..., Gang]]:
     yield make
     for gang in gangs:
         gang.kill()
+
+
+@pytest.fixture
+def server() -> Iterator[Cluster]:
+    """An API server that runs what is exec'd."""
+    with cluster() as made:
+        yield made

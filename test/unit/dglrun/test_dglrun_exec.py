@@ -20,7 +20,6 @@ from dglop.dglrun.kube.apiserver import ApiServer
 from dglop.dglrun.kube.session import Pod
 from dglop.dglrun.manifest import load_manifest, verify_files
 from dglop.dglrun.transfer import PartsServer
-from test.unit.dglrun.dglrun_apiserver import cluster
 from test.unit.dglrun.dglrun_builders import (
     TOKEN,
     UID,
@@ -32,7 +31,6 @@ from test.unit.dglrun.dglrun_builders import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from test.unit.dglrun.dglrun_apiserver import Cluster
@@ -40,12 +38,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.scripted
 
 POD = Pod("g-worker-1", container="dgl")
-
-
-@pytest.fixture
-def server() -> Iterator[Cluster]:
-    with cluster() as made:
-        yield made
 
 
 def dispatcher(url: str, folder: Path, retries: int = 3) -> Dispatcher:

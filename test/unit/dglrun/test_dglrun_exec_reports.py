@@ -19,7 +19,7 @@ from test.unit.dglrun.dglrun_apiserver import cluster
 from test.unit.dglrun.dglrun_builders import environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from test.unit.dglrun.dglrun_apiserver import Cluster
@@ -27,12 +27,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.scripted
 
 POD = Pod("g-worker-0", container="dgl")
-
-
-@pytest.fixture
-def server() -> Iterator[Cluster]:
-    with cluster() as made:
-        yield made
 
 
 def say_in_worker(path: Path, percentage: float, **metrics: Any) -> None:

@@ -16,7 +16,6 @@ from dglop.dglrun.kube.session import Pod, capture
 from test.unit.dglrun.dglrun_apiserver import cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from test.unit.dglrun.dglrun_apiserver import Cluster
@@ -24,12 +23,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.scripted
 
 POD = Pod("g-worker-0", container="dgl")
-
-
-@pytest.fixture
-def server() -> Iterator[Cluster]:
-    with cluster() as made:
-        yield made
 
 
 @pytest.fixture

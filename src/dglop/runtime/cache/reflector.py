@@ -39,7 +39,7 @@ __all__ = (
 )
 
 PAGE = 500
-SMALL_PAGE = 250  # two are in memory at once, and cost a server that has them little more than one
+SMALL_PAGE = 250  # some are in memory at once, and cost a server that has them little more than one
 _FIRST_SECONDS = 0.8
 _LONGEST_SECONDS = 30.0
 _FORGIVEN_SECONDS = 120.0

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 __all__ = ("ReflectorRunner",)
 
 _CHUNK = 25  # often, so that the next pages are asked for and received meanwhile
-_AHEAD = 3  # as many as an API server answers at once beside this process, on the cores that it has
+_AHEAD = 3  # pages on their way: with one the server waits for us, and more keep no more cores busy
 _LIST_SECONDS = 120.0
 _REMIND_SECONDS = 10.0
 _INITIAL_END = "k8s.io/initial-events-end"
