@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from dglop.errors import (
     AlreadyExistsError,
     ApiConnectionError,
-    ApiError,
+    DglopError,
     NotFoundError,
     ServerError,
     TooManyRequestsError,
@@ -19,6 +19,7 @@ from dglop.errors import (
 from dglop.runtime.api import Resource, format_micro_time, resource_of
 from dglop.runtime.cache import Cached
 from dglop.runtime.eventseries import EventKey, EventSeries, Patch, Post, reference_key
+from dglop.runtime.usercode import failure_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -105,7 +106,8 @@ class EventRecorder:
 
     Guarantees: `record` neither waits nor raises; when a thousand events wait, new ones are dropped and
     counted; equal events become a series; each object's flood is cut off. `stop` posts what is waiting, until
-    its deadline.
+    its deadline. What neither the API server nor the way to it explains is told to *on_failure*, since from
+    then on some events would wait for ever.
     """
 
     def __init__(
@@ -118,8 +120,10 @@ class EventRecorder:
         log: Log,
         new_id: Callable[[], str],
         metrics: Metrics | None = None,
+        on_failure: Callable[[BaseException], object] | None = None,
     ) -> None:
         self._client = client
+        self._on_failure = on_failure
         self._controller = controller
         self._instance = instance
         self._clock = clock
@@ -177,6 +181,8 @@ class EventRecorder:
             asyncio.create_task(self._post_all(index), name=f"events/{index}") for index in range(POSTERS)
         ]
         self._tasks.append(asyncio.create_task(self._sweep(), name="events/sweep"))
+        for task in self._tasks:
+            task.add_done_callback(self._on_done)
 
     async def stop(self, *, seconds: float) -> None:
         """Post what is waiting, for at most *seconds*, and end."""
@@ -191,6 +197,13 @@ class EventRecorder:
         for task in late:
             task.cancel()
         await asyncio.wait(self._tasks)
+
+    def _on_done(self, task: asyncio.Task[None]) -> None:
+        if (error := failure_of(task, is_ours=self._closing)) is None:
+            return
+        self._log.error("Events are not posted any more", task=task.get_name(), exc_info=error)
+        if self._on_failure is not None:
+            self._on_failure(error)
 
     def _name(self, regarding: Mapping[str, str]) -> str:
         return f"{regarding.get('name', 'unknown')[:200]}.{self._new_id()}"
@@ -231,7 +244,7 @@ class EventRecorder:
                     self._refused(job, error)
                     return
                 await self._clock.sleep(error.retry_after or 2.0**attempt)
-            except ApiError as error:
+            except DglopError as error:  # also credentials that cannot be read, or an answer that cannot
                 self._refused(job, error)
                 return
             else:
@@ -252,7 +265,7 @@ class EventRecorder:
             for patch in self._series.sweep(self._clock.monotonic()):
                 self._enqueue(_Job(patch.key, patch, patch.key.regarding[2] or "default", None, now))
 
-    def _refused(self, job: _Job, error: ApiError) -> None:
+    def _refused(self, job: _Job, error: DglopError) -> None:
         self._count("refused")
         self._log.warning("Could not post event", reason=job.key.reason, note=job.key.note, error=str(error))
 

@@ -109,6 +109,8 @@ class LeaderElector:
             asyncio.run(self._elect())
         except (DglopError, OSError) as error:
             self._lose(f"leader election cannot work: {error}")
+        except Exception as error:  # noqa: BLE001 - it ends the Manager; a standby would wait for ever
+            self._lose(f"leader election cannot work: {error!r}")
         finally:
             self._started.set()
 

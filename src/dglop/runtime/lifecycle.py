@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dglop.runtime.election import LeaseStore
     from dglop.runtime.manager import Manager
     from dglop.runtime.runnable import Runnable
-    from dglop.runtime.servers import Server
+    from dglop.runtime.serving import Server
 
 __all__ = ("Lifecycle",)
 
@@ -137,7 +137,7 @@ class Lifecycle:
 
     async def _serve(self, name: str, server: Server) -> None:
         self._servers.append(server)
-        await server.start()
+        await server.start(self._fail)
         self._manager.ports[name] = server.port
 
     def _make_env(self) -> Environment:

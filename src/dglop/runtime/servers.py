@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from dglop.errors import ConfigError
 from dglop.runtime.access import ACCESS_RULES, AccessGuard, guarded
@@ -25,18 +25,9 @@ if TYPE_CHECKING:
     from dglop.runtime.client import Client
     from dglop.runtime.manager import Manager
     from dglop.runtime.runnable import Runnable
-    from dglop.runtime.serving import Certificates
+    from dglop.runtime.serving import Certificates, Server
 
-__all__ = ("Server", "http_servers", "install", "server_rules", "webhook_server")
-
-
-class Server(Protocol):
-    """Something that listens from its start to its stop."""
-
-    @property
-    def port(self) -> int | None: ...
-    async def start(self) -> None: ...
-    async def stop(self) -> None: ...
+__all__ = ("http_servers", "install", "server_rules", "webhook_server")
 
 
 def http_servers(manager: Manager) -> dict[str, Server]:

@@ -7,13 +7,13 @@ import asyncio
 import socket
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from aiohttp import web
 
 from dglop.errors import ConfigError
 from dglop.runtime.bind import parse_bind
-from dglop.runtime.usercode import contained
+from dglop.runtime.usercode import contained, failure_of
 
 if TYPE_CHECKING:
     import ssl
@@ -21,7 +21,16 @@ if TYPE_CHECKING:
 
     from dglop.runtime.log import Log
 
-__all__ = ("Certificates", "HTTPServer", "HttpRequest", "HttpResponse", "Route")
+__all__ = (
+    "Certificates",
+    "HTTPServer",
+    "HttpRequest",
+    "HttpResponse",
+    "OnFailure",
+    "Route",
+    "Server",
+    "serve",
+)
 
 IDLE_SECONDS = 75.0
 HANDLER_SECONDS = 30.0
@@ -85,6 +94,18 @@ class Certificates(Protocol):
         ...
 
 
+OnFailure: TypeAlias = "Callable[[BaseException], object]"
+
+
+class Server(Protocol):
+    """Something that listens from its start to its stop."""
+
+    @property
+    def port(self) -> int | None: ...
+    async def start(self, on_failure: OnFailure | None = None) -> None: ...
+    async def stop(self) -> None: ...
+
+
 class HTTPServer:
     """
     Serves routes until stopped; also a Runnable.
@@ -117,12 +138,18 @@ class HTTPServer:
         self._drain_seconds = drain_seconds
         self._ended = asyncio.Event()
         self._watching: asyncio.Task[None] | None = None
+        self._on_failure: OnFailure | None = None
         self._runner: web.AppRunner | None = None
         self.port: int | None = None
         """The port that is listened on, once started."""
 
-    async def start(self) -> None:
-        """Listen. Raises ConfigError if the address cannot be used."""
+    async def start(self, on_failure: OnFailure | None = None) -> None:
+        """
+        Listen. Raises ConfigError if the address cannot be used.
+
+        *on_failure* hears what made it stop looking for new certificates.
+        """
+        self._on_failure = on_failure
         if self._address is None:
             return
         app = web.Application(client_max_size=max((r.max_body for r in self._routes), default=0) + 1)
@@ -155,6 +182,7 @@ class HTTPServer:
             self._watching = asyncio.create_task(
                 self._tls.run(self._ended), name=f"{self._name}/certificates"
             )
+            self._watching.add_done_callback(self._on_watching_done)
         self._log.info("Started server", server=self._name, port=self.port, tls=self._tls is not None)
 
     async def stop(self) -> None:
@@ -170,15 +198,16 @@ class HTTPServer:
                 if transport is not None:
                     transport.abort()
         if self._watching is not None:
-            await self._watching
+            await asyncio.wait([self._watching])
 
     async def run(self, stop: asyncio.Event) -> None:
         """Serve until *stop* is set."""
-        await self.start()
-        try:
-            await stop.wait()
-        finally:
-            await self.stop()
+        await serve(self, stop)
+
+    def _on_watching_done(self, task: asyncio.Task[None]) -> None:
+        error = failure_of(task, is_ours=self._ended.is_set())
+        if error is not None and self._on_failure is not None:
+            self._on_failure(error)
 
     def _adapt(self, route: Route) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def handle(request: web.Request) -> web.Response:
@@ -204,6 +233,26 @@ class HTTPServer:
                     return await route.handler(_plain(request, bytes(body)))
         except TimeoutError:
             return HttpResponse(503, "this took too long\n")
+
+
+async def serve(server: Server, stop: asyncio.Event) -> None:
+    """Run *server* until *stop* is set. Raises what it fails with meanwhile."""
+    over, failures = asyncio.Event(), list[BaseException]()
+
+    def fail(error: BaseException) -> None:
+        failures.append(error)
+        over.set()
+
+    await server.start(fail)
+    waits = [asyncio.ensure_future(each.wait()) for each in (stop, over)]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+        await server.stop()
+    if failures:
+        raise failures[0]
 
 
 def _free_everywhere() -> socket.socket:

@@ -128,6 +128,7 @@ class Sites:
             log=log,
             new_id=lambda: manager.new_id().replace("-", "")[:16],
             metrics=manager.metrics,
+            on_failure=self._fail,
         )
         recorder.start()
         return Site(client, cache, recorder, Reader(client, cache, sync_seconds=settings.cache_sync_seconds))

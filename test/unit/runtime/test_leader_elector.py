@@ -123,10 +123,11 @@ async def test_a_candidate_that_never_led_stops_without_touching_the_lease(store
     assert store.record == LeaseRecord("other", 3600, "t", "t")
 
 
-async def test_an_election_that_cannot_work_says_so(store):
+@pytest.mark.parametrize("make", [ConfigError, OSError, KeyError])
+async def test_an_election_that_cannot_work_says_so(store, make):
     @asynccontextmanager
     async def broken():
-        raise ConfigError("no kubeconfig")
+        raise make("no kubeconfig")
         yield
 
     leader = elector(store, open_store=broken)

@@ -14,7 +14,7 @@ from dglop.errors import DglopError
 from dglop.runtime.bind import parse_bind
 from dglop.runtime.certwatch import CertWatcher
 from dglop.runtime.clock import within
-from dglop.runtime.serving import HTTPServer, Route
+from dglop.runtime.serving import HTTPServer, Route, serve
 from dglop.runtime.webhook.answer import Answers
 from dglop.runtime.webhook.call import Surroundings
 from dglop.runtime.webhook.conversion import PATH
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dglop.runtime.clock import Clock
     from dglop.runtime.log import Log
     from dglop.runtime.metrics import Metrics
-    from dglop.runtime.serving import HttpRequest, HttpResponse
+    from dglop.runtime.serving import HttpRequest, HttpResponse, OnFailure
     from dglop.runtime.webhook.registry import Webhooks
 
 __all__ = ("WebhookServer",)
@@ -98,9 +98,9 @@ class WebhookServer:
         except OSError as error:  # TimeoutError is one, and so is ssl.SSLError
             raise DglopError(f"the webhook server does not answer: {error}") from error
 
-    async def start(self) -> None:
-        """Serve; certificates are looked after from now on."""
-        await self._server.start()
+    async def start(self, on_failure: OnFailure | None = None) -> None:
+        """Serve; certificates are looked after from now on, and *on_failure* hears what ends that."""
+        await self._server.start(on_failure)
 
     async def stop(self) -> None:
         """Take no request any more, and wait a few seconds for those in progress."""
@@ -109,11 +109,7 @@ class WebhookServer:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Serve until *stop* is set."""
-        await self.start()
-        try:
-            await stop.wait()
-        finally:
-            await self.stop()
+        await serve(self, stop)
 
     def _routes(self, webhooks: Webhooks, answers: Answers) -> list[Route]:
         routes = [
