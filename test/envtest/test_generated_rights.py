@@ -12,6 +12,7 @@ import pytest
 from dglop import Context, CustomResource, Manager, Rule, Settings, Spec, Status, needs
 from dglop.errors import ForbiddenError
 from dglop.runtime.api import Resource
+from dglop.runtime.cache import CacheOptions
 from dglop.runtime.client import Client, ClientConfig
 from dglop.runtime.clock import SystemClock
 from dglop.runtime.crdinstall import install_crds
@@ -30,26 +31,26 @@ class Notice(CustomResource[Spec, Status], group="test.dglop.dev", version="v1")
     """A notice."""
 
 
-async def _manager_of_its_own_account(
-    server: Envtest, here: Client, namespace: str, *, namespaced: bool
-) -> Manager:
+async def _manager_of_its_own_account(server: Envtest, here: Client, namespace: str, limit: str) -> Manager:
     await here.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "noticer"}})
     answer = await here.subresource(ACCOUNT, "token").create("noticer")
-    kubeconfig = server.kubeconfig_for(answer["status"]["token"], f"noticer-{namespaced}")
+    kubeconfig = server.kubeconfig_for(answer["status"]["token"], f"noticer-{limit}")
     settings = Settings(
         metrics_bind="0",
         health_bind="0",
         leader_elect=True,
         leader_election_namespace=namespace,
-        namespace=namespace if namespaced else "",
+        namespace=namespace if limit == "namespace" else "",
     )
     config = ClientConfig(kubeconfig=str(kubeconfig))
-    return Manager(settings, name="noticer", config=config, log=make_log(level="error", stream=io.StringIO()))
+    log = make_log(level="error", stream=io.StringIO())
+    cache = CacheOptions(namespaces=(namespace,)) if limit == "cache" else None
+    return Manager(settings, name="noticer", config=config, cache=cache, log=log)
 
 
-@pytest.mark.parametrize("namespaced", [False, True])
+@pytest.mark.parametrize("limit", ["none", "cache", "namespace"])
 async def test_the_generated_rights_are_enough_and_no_more(
-    server: Envtest, client: Client, namespace: str, *, namespaced: bool
+    server: Envtest, client: Client, namespace: str, limit: str
 ) -> None:
     done: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
 
@@ -66,12 +67,15 @@ async def test_the_generated_rights_are_enough_and_no_more(
 
     await install_crds(client, [Notice], SystemClock())
     here = client.in_namespace(namespace)
-    manager = await _manager_of_its_own_account(server, here, namespace, namespaced=namespaced)
+    manager = await _manager_of_its_own_account(server, here, namespace, limit)
     manager.controller(Notice, reconcile, owns=[MAP])
     manifests = manager.rights(namespace)
     for manifest in manifests:
         await client.apply(manifest)
-    assert [each["kind"] for each in manifests].count("ClusterRole") == (0 if namespaced else 1)
+    wide = [each for each in manifests if each["kind"] == "ClusterRole"]
+    assert len(wide) == (0 if limit == "namespace" else 1)
+    # What it writes is declared for everywhere; what it reads follows from where it looks.
+    assert ("list" in str(wide)) is (limit == "none")
     await here.create(Notice(name="n", spec=Spec()))
     async with manager:
         refused = await done

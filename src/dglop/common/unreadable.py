@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from dglop.common.constants import MAX_MESSAGE
 from dglop.common.reasons import ConditionType, Reason
-from dglop.errors import InvalidError, NotFoundError
+from dglop.errors import InvalidError, NotFoundError, SchemaError
 from dglop.runtime.api.times import format_time
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from dglop.errors import SchemaError
     from dglop.runtime.cache import Cached
     from dglop.runtime.context import Context
 
@@ -66,6 +65,8 @@ async def fail_unreadable(cached: Cached, error: SchemaError, ctx: Context, *, m
         await ctx.client.patch(cached.resource, cached.name, cached.namespace, body, subresource="status")
     except NotFoundError:
         return
+    except SchemaError:
+        pass  # it was written; the answer is the job again, which nobody can read
     except InvalidError as refused:
         if ctx.log:
             ctx.log.warning("The end of a job that cannot be read was refused", error=str(refused))

@@ -128,6 +128,10 @@ class ControlLoop(Generic[K]):
         kinds += [each.kind for each in self._optional] if cluster == HOME else []
         return list({resource_of(kind): kind for kind in kinds}.values())
 
+    def kinds_looked_for_otherwise(self, cluster: str = HOME) -> list[Kind]:
+        """Those that a watch finds by an informer of its own, so that the cache's options do not limit it."""
+        return [each.kind for each in self._choosy(cluster)]
+
     def prepare(self, env: Environment) -> None:
         """Have the caches hold what the controller will look at, whether or not this process leads."""
         self._env = env

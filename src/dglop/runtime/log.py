@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
-from typing import TYPE_CHECKING, Any, TextIO
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import structlog
 
@@ -25,8 +27,12 @@ CHATTY = ("aiohttp.access", "asyncio", "kubernetes", "urllib3")
 
 
 def make_log(*, format_: str = "auto", level: str = "info", stream: TextIO | None = None) -> Log:
-    """A logger of its own, that touches no global configuration; *format_* is auto, json or console."""
-    out = stream or sys.stderr
+    """
+    A logger of its own, that touches no global configuration; *format_* is auto, json or console.
+
+    A line that cannot be written, as on a full disk or to a pipe without a reader, is lost; the work goes on.
+    """
+    out = _unfailing(stream or sys.stderr)
     return structlog.wrap_logger(
         structlog.WriteLogger(out),
         processors=_processors(format_, out),
@@ -37,10 +43,11 @@ def make_log(*, format_: str = "auto", level: str = "info", stream: TextIO | Non
 
 def take_over_process(log: Log, *, format_: str = "auto", level: str = "info") -> None:
     """Send what libraries log the same way. It changes the whole process: only for a program's main."""
+    out = _unfailing(sys.stderr)
     structlog.configure(
-        processors=_processors(format_, sys.stderr),
+        processors=_processors(format_, out),
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(out),
         cache_logger_on_first_use=True,
     )
     root = logging.getLogger()
@@ -48,6 +55,34 @@ def take_over_process(log: Log, *, format_: str = "auto", level: str = "info") -
     root.setLevel(LEVELS[level])
     for name in CHATTY:
         logging.getLogger(name).setLevel(max(LEVELS[level], logging.WARNING))
+
+
+class _Unfailing(io.TextIOBase):
+    """A stream whose trouble is nobody else's; there is none where a process was started without stderr."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        if self._stream is not None:
+            with suppress(OSError, ValueError):  # ValueError: it is closed, or cannot say such a character
+                self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        if self._stream is not None:
+            with suppress(OSError, ValueError):
+                self._stream.flush()
+
+    def isatty(self) -> bool:
+        with suppress(ValueError):
+            return self._stream is not None and self._stream.isatty()
+        return False
+
+
+def _unfailing(stream: TextIO | None) -> TextIO:
+    return cast("TextIO", _Unfailing(stream))
 
 
 def _processors(format_: str, out: TextIO) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from dglop.errors import CacheNotSyncedError, ConfigError, StopTimeoutError
@@ -98,12 +99,16 @@ class Manager(Assembly):
     def rules(self) -> list[Rule]:
         """What this program must be allowed where its objects are: for a ClusterRole, or a Role there."""
         self._tell_settings()
-        return rules_of(self.controllers, server_rules(self))
+        options = self.cache_options
+        if self.settings.namespaces:
+            # These go before the namespaces of the cache, and `rights` makes Roles of the rest in each.
+            options = replace(options, namespaces=())
+        return rules_of(self.controllers, server_rules(self), cache=options)
 
     def rules_in(self, cluster: Cluster) -> list[Rule]:
         """What it must be allowed in a further cluster."""
         self._tell_settings()
-        return rules_of(self.controllers, cluster=cluster.name)
+        return rules_of(self.controllers, cluster=cluster.name, cache=cluster.options)
 
     def own_rules(self) -> list[Rule]:
         """What it must be allowed in its own namespace: for a Role; what `on_start` calls declares itself."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from dglop.runtime.api import Kind
+    from dglop.runtime.cache import CacheOptions
     from dglop.runtime.controlloop import ControlLoop
 
 __all__ = ("declared_rules", "manifests_of", "needs", "own_rules", "rules_of")
@@ -61,25 +62,38 @@ def declared_rules(reconcile: Any) -> tuple[Rule, ...]:
 
 
 def rules_of(
-    controllers: Iterable[ControlLoop[Any]], more: Iterable[Rule] = (), *, cluster: str = HOME
+    controllers: Iterable[ControlLoop[Any]],
+    more: Iterable[Rule] = (),
+    *,
+    cluster: str = HOME,
+    cache: CacheOptions,
 ) -> list[Rule]:
-    """What the controllers need where their objects are in a cluster, and *more*."""
+    """
+    What the controllers need where their objects are in a cluster, and *more*.
+
+    What *cache* looks for in some namespaces alone is read in these alone, and changed there.
+    """
     rules = [Rule.of(EVENT, "create", "patch")]
     for controller in controllers:
-        rules += [Rule.of(kind, *READS) for kind in controller.kinds(cluster)]
+        for kind in controller.kinds(cluster):
+            # An informer of the program's own may look anywhere.
+            anywhere = kind in controller.kinds_looked_for_otherwise(cluster)
+            places = () if anywhere else cache.places_of(kind)
+            rules += [Rule.of(kind, *READS, namespace=place) for place in places or ("",)]
         if cluster not in controller.clusters:
             continue
         if isinstance(controller, Controller):
-            rules += _rules_of_own_kind(controller.kind)
+            rules += _rules_of_own_kind(controller.kind, cache.places_of(controller.kind) or ("",))
         rules += [*controller.rules, *declared_rules(controller.reconcile)]
     return merge_rules([*rules, *more])
 
 
-def _rules_of_own_kind(kind: Kind) -> Iterable[Rule]:
-    if isinstance(kind, type) and issubclass(kind, CustomResource):
-        yield Rule.of(kind, "patch", subresource="status")
-    # An owner reference that blocks deletion may be set by those only who may touch the finalizers.
-    yield Rule.of(kind, "update", subresource="finalizers")
+def _rules_of_own_kind(kind: Kind, places: Iterable[str]) -> Iterable[Rule]:
+    for place in places:
+        if isinstance(kind, type) and issubclass(kind, CustomResource):
+            yield Rule.of(kind, "patch", subresource="status", namespace=place)
+        # An owner reference that blocks deletion may be set by those only who may touch the finalizers.
+        yield Rule.of(kind, "update", subresource="finalizers", namespace=place)
 
 
 def own_rules(lease: str, more: Iterable[Rule] = ()) -> list[Rule]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -14,9 +15,11 @@ import pytest
 
 from dglop.testing.scripted_replies import answer, event, expired, stream
 from test.unit.contract.facts import official, stood_in
+from test.unit.contract.kubeconfigs import load, write
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
     from dglop.testing.scripted import ScriptedServer
 
@@ -99,3 +102,14 @@ def test_the_asynchronous_client_loads_the_synchronous_one_too() -> None:
         program = "import sys, kubernetes.aio.config; print('requests' in sys.modules)"
         done = run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         assert done.stdout == "True\n"
+
+
+async def test_a_file_that_the_loader_wrote_is_missed_for_ever_once_it_is_gone(tmp_path: Path) -> None:
+    path = write(tmp_path / "config", cluster={"certificate-authority-data": "Z29uZQ=="})
+    forget = "runtime/client/kubeconfig.py: _forget_lost_files"
+    with stood_in("the loader looks for a file that it wrote once, by kube_config._temp_files", by=forget):
+        first, _ = await load(path)
+        assert first.ssl_ca_cert in official("kubernetes.aio.config").kube_config._temp_files.values()
+        os.remove(first.ssl_ca_cert)  # noqa: PTH107 - one file, at once
+        with pytest.raises(official("kubernetes.aio.config").ConfigException, match=r"not exist"):
+            await load(path)

@@ -123,3 +123,35 @@ def test_no_part_of_the_runtime_asks_for_the_loggers_of_the_process():
         if re.search(r"get_logger|getLogger\(__|structlog\.stdlib", path.read_text())
     ]
     assert askers == []
+
+
+class Disk(io.StringIO):
+    """A stream of which the disk may be full."""
+
+    problem: Exception | None = None
+
+    def write(self, text: str) -> int:
+        return super().write(text) if self.problem is None else self._fail(self.problem)
+
+    def _fail(self, problem: Exception) -> int:
+        raise problem
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [OSError(28, "No space left on device"), BrokenPipeError(), ValueError("closed"), UnicodeError()],
+)
+def test_a_line_that_cannot_be_written_is_lost_and_the_next_is_not(problem: Exception):
+    out = Disk()
+    log = make_log(stream=out)
+    out.problem = problem
+    log.error("on a full disk")
+    out.problem = None
+    log.info("on an emptied one")
+    assert json.loads(out.getvalue())["msg"] == "on an emptied one"
+
+
+def test_a_process_without_stderr_has_a_log_all_the_same(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sys.stderr", None)
+    for format_ in ("auto", "json", "console"):
+        make_log(format_=format_).info("to nobody")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dglop.errors import SchemaError
+from dglop.runtime.api.outline import outline
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ("path_of", "schema_error")
 
 _SHOWN = 5
+_DEEPEST = 5
 
 
 def schema_error(kind: str, wire: Mapping[str, Any] | bytes | str, problem: ValidationError) -> SchemaError:
@@ -34,8 +36,10 @@ def path_of(loc: tuple[int | str, ...]) -> str:
 
 def _identity(wire: Mapping[str, Any] | bytes | str) -> str:
     if isinstance(wire, bytes | str):
+        data = wire.encode() if isinstance(wire, str) else wire
         try:
-            wire = json.loads(wire)
+            # Metadata lies further out than what may be nested too deep.
+            wire = json.loads(outline(data, _DEEPEST))
         except ValueError:
             return "(not JSON)"
     metadata = wire.get("metadata") if isinstance(wire, Mapping) else None

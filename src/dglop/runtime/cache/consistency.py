@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from dglop.errors import ServerError
-from dglop.runtime.cache.meta import read_meta
-from dglop.runtime.client.convert import Page
+from dglop.runtime.cache.entry import read_object
+from dglop.runtime.client.convert import page_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,14 +29,6 @@ Version = tuple[str, str]
 Versions = dict["Key", Version]
 
 _PAGE = "500"
-_ONE = msgspec.json.Decoder(Page)
-
-
-class _Metadata(msgspec.Struct):
-    metadata: msgspec.Raw = msgspec.Raw(b"{}")
-
-
-_ITEM = msgspec.json.Decoder(_Metadata)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -107,9 +99,9 @@ async def _list(client: Client, scope: Scope) -> tuple[Versions, str]:
             "GET", scope.path, query=query, accept=scope.metadata().accept("PartialObjectMetadataList")
         )
         try:
-            page = _ONE.decode(body)
+            page = page_of(body)
             for raw in page.items or ():
-                meta = read_meta(_ITEM.decode(raw).metadata)
+                meta = read_object(raw, scope.resource)[0].meta
                 served[(meta.namespace, meta.name)] = (meta.uid, meta.resource_version)
         except msgspec.DecodeError as problem:
             raise ServerError(200, "NotJSON", f"no list of {scope.path} came: {problem}") from problem

@@ -8,11 +8,12 @@ from typing import Any, TypeVar, overload
 import msgspec
 
 from dglop.errors import SchemaError
+from dglop.runtime.api.outline import outline
 from dglop.runtime.api.resource import Kind, Resource
 from dglop.runtime.cache.meta import Meta, WireMeta, meta_of, read_meta
-from dglop.runtime.client.convert import decode, typed
+from dglop.runtime.client.convert import UNREADABLE, decode, typed
 
-__all__ = ("Cached", "Head", "Key", "PartialCached", "cached_of", "read_object")
+__all__ = ("Cached", "DeepCached", "Head", "Key", "PartialCached", "cached_of", "read_object")
 
 Key = tuple[str, str]
 """Namespace ("" for cluster scope) and name."""
@@ -74,7 +75,7 @@ class Cached:
                 return found
         try:
             view = msgspec.json.decode(self.raw, type=type_)
-        except msgspec.ValidationError as problem:
+        except UNREADABLE as problem:
             raise SchemaError(f"{self!r} does not fit {type_.__name__}: {problem}") from problem
         self._views = (*views, type_, view)
         return view
@@ -90,8 +91,11 @@ class Cached:
         return decode(kind, self.raw) if hasattr(kind, "from_wire") else typed(kind, self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
-        """A copy as a wire dict, with apiVersion and kind."""
-        wire: dict[str, Any] = msgspec.json.decode(self.raw)
+        """A copy as a wire dict, with apiVersion and kind. Raises SchemaError for what Python cannot hold."""
+        try:
+            wire: dict[str, Any] = msgspec.json.decode(self.raw)
+        except UNREADABLE as problem:
+            raise SchemaError(f"{self!r} cannot be read: {problem}") from problem
         # Of metadata alone the server says that it is a PartialObjectMetadata.
         head = {"apiVersion": self.resource.api_version, "kind": self.resource.kind}
         return {**head, **wire, **head}
@@ -112,6 +116,24 @@ class PartialCached(Cached):
         )
 
 
+class DeepCached(Cached):
+    """
+    An object that is nested deeper than Python's decoders go, with null for what is nested too deep.
+
+    Its metadata is whole, and views and `to_dict` have what lies further out.
+    """
+
+    __slots__ = ()
+
+    def to(self, kind: Kind) -> Any:
+        """Raises SchemaError: to leave out in silence what nobody can read would be worse."""
+        del kind
+        raise SchemaError(
+            f"{self!r} cannot be read, since parts of it are nested deeper than Python decodes; "
+            "write it with fewer lists and objects inside each other"
+        )
+
+
 class Head(msgspec.Struct, gc=False):
     """What is decoded of an object. Strictly for the cache package."""
 
@@ -128,6 +150,7 @@ _HEAD = msgspec.json.Decoder(Head)
 _RAW_HEAD = msgspec.json.Decoder(_RawHead)
 _NOBODY = Meta()
 _FIELD = b'"managedFields":'
+_DEEPEST = 100  # Python decodes ten times as much, less what it is called from
 
 
 def read_object(raw: bytes | msgspec.Raw, resource: Resource, like: Meta = _NOBODY) -> tuple[Cached, str]:
@@ -136,6 +159,14 @@ def read_object(raw: bytes | msgspec.Raw, resource: Resource, like: Meta = _NOBO
     What its metadata has in common with `like` is shared with that.
     Raises msgspec.DecodeError where it is no JSON object.
     """
+    try:
+        return _read(raw, resource, like)
+    except RecursionError:
+        obj, kind = _read(outline(bytes(raw), _DEEPEST), resource, like)
+        return DeepCached(obj.raw, obj.meta, resource), kind
+
+
+def _read(raw: bytes | msgspec.Raw, resource: Resource, like: Meta) -> tuple[Cached, str]:
     try:
         head = _HEAD.decode(raw)
     except msgspec.ValidationError:

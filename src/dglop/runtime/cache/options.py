@@ -83,6 +83,13 @@ class CacheOptions(Selection):
         """What is said of one kind."""
         return next((each for kind, each in self.kinds.items() if resource_of(kind) == resource), _PLAIN)
 
+    def places_of(self, kind: Kind) -> tuple[str, ...]:
+        """The only namespaces in which a kind is looked at; empty is everywhere."""
+        resource = resource_of(kind)
+        own = self.of(resource).namespaces
+        places = set(self.namespaces if own is None else own) if resource.namespaced else set()
+        return () if ALL_NAMESPACES in places else tuple(sorted(places))
+
     def only_in(self, namespaces: Sequence[str]) -> CacheOptions:
         """These options for some namespaces alone; what is said of one of them, or of the rest, holds on."""
         known = _places(self.namespaces)

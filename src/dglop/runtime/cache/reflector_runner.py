@@ -33,13 +33,14 @@ from dglop.runtime.cache.reminder import reminded
 from dglop.runtime.cache.scope import Limits, Scope
 from dglop.runtime.cache.transform import transformed
 from dglop.runtime.cache.watchline import Bookmark, read_line
-from dglop.runtime.client.convert import Page
+from dglop.runtime.client.convert import page_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 
     from dglop.runtime.cache.sink import Sink
     from dglop.runtime.client.client import Client
+    from dglop.runtime.client.convert import Page
     from dglop.runtime.clock import Clock
 
 __all__ = ("ReflectorRunner",)
@@ -64,9 +65,6 @@ class _Progress:
 
     def ended(self, now: float, error: DglopError | None) -> StreamEnded:
         return StreamEnded(self.rv, self.is_whole, self.count, now - self.started, error, self.initial)
-
-
-_PAGE_OF = msgspec.json.Decoder(Page)
 
 
 class ReflectorRunner:
@@ -152,7 +150,7 @@ class ReflectorRunner:
             on_start=early.look,
         )
         try:
-            page = _PAGE_OF.decode(body)
+            page = page_of(body)
         except msgspec.DecodeError as problem:
             raise _not_json(body, problem) from problem
         early.know(page.metadata.continue_ or "")

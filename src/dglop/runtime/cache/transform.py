@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from dglop.runtime.cache.entry import Cached, read_object
+from dglop.runtime.cache.entry import Cached, DeepCached, read_object
 from dglop.runtime.usercode import failed, name_of
 
 if TYPE_CHECKING:
@@ -66,4 +66,4 @@ def transformed(obj: Cached, transform: Transform) -> Cached:
             f"the transform of {obj.resource.group_resource} made {new!r} of {obj!r}; "
             "it must leave name, namespace, uid and resourceVersion alone"
         )
-    return new
+    return DeepCached(new.raw, new.meta, new.resource) if isinstance(obj, DeepCached) else new

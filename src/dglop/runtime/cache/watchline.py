@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from dglop.runtime.api.outline import cut
 from dglop.runtime.cache.entry import Cached, Head, cached_of, read_object
 from dglop.runtime.client.answers import error_of_status
 
@@ -50,6 +51,15 @@ _STARTS = {f'{{"type":"{type_}","object":'.encode(): type_ for type_ in ("ADDED"
 
 def read_line(line: bytes, resource: Resource) -> Change | Bookmark:
     """What a line says. Raises ApiError for an ERROR event, and msgspec.DecodeError for what is no event."""
+    try:
+        return _read(line, resource)
+    except RecursionError:
+        rest, objects = cut(line, 1)
+        obj, kind = read_object(b"".join(objects), resource)
+        return _EVENT.decode(rest).type, obj, kind
+
+
+def _read(line: bytes, resource: Resource) -> Change | Bookmark:
     for start, type_ in _STARTS.items():
         if line.startswith(start):
             try:

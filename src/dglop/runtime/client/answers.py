@@ -34,7 +34,7 @@ def error_of_answer(status: int, body: bytes, headers: Mapping[str, str] | None 
     after = _seconds((headers or {}).get("Retry-After"))
     try:
         wire = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         wire = None
     if isinstance(wire, dict) and wire.get("kind") == "Status":
         return error_of_status(wire, status=status, retry_after=after)

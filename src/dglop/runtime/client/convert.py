@@ -12,11 +12,13 @@ import msgspec
 from pydantic import ValidationError
 
 from dglop.errors import SchemaError, ServerError
+from dglop.runtime.api.outline import cut
 from dglop.runtime.api.problems import schema_error
 from dglop.runtime.api.resource import Kind, Resource, resource_of
 from dglop.runtime.api.times import format_micro_time, format_time
 
 __all__ = (
+    "UNREADABLE",
     "ListMeta",
     "Page",
     "applicable",
@@ -24,9 +26,13 @@ __all__ = (
     "decode_page",
     "encoded",
     "kind_of",
+    "page_of",
     "typed",
     "wire_of",
 )
+
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What a decoder raises for what is no JSON, or none that Python can hold."""
 
 _MICRO = frozenset({"renewTime", "acquireTime", "eventTime", "lastObservedTime"})
 _SERVER_OWNED = ("managedFields", "creationTimestamp", "generation", "resourceVersion", "selfLink")
@@ -44,6 +50,9 @@ class Page(msgspec.Struct):
 
     metadata: ListMeta = msgspec.field(default_factory=ListMeta)
     items: list[msgspec.Raw] | None = None
+
+
+_PAGE = msgspec.json.Decoder(Page)
 
 
 def wire_of(obj: Any) -> dict[str, Any]:
@@ -112,6 +121,20 @@ def typed(kind: Kind, wire: dict[str, Any]) -> Any:
             raise schema_error(resource_of(kind).kind, wire, problem) from problem
 
 
+def page_of(body: bytes) -> Page:
+    """A page of a list. Raises msgspec.DecodeError where it is none."""
+    try:
+        return _PAGE.decode(body)
+    except RecursionError:
+        # One of its items is nested too deep, which is no reason to miss the others.
+        rest, items = cut(body, 2)
+        page = _PAGE.decode(rest)
+        if len(items) != len(page.items or ()):
+            raise msgspec.ValidationError("the items of the list are no objects") from None
+        page.items = [msgspec.Raw(each) for each in items]
+        return page
+
+
 def decode_page(kind: Kind, body: bytes) -> tuple[list[Any], str]:
     """The items of a list page as `kind`, and the token of the next page or ""."""
     page: Page = _json(body, Page)
@@ -126,12 +149,16 @@ def _items(kind: Kind, page: Page) -> Iterator[Any]:
         if hasattr(kind, "from_wire"):
             yield kind.from_wire(bytes(raw))
         else:
-            yield typed(kind, {**head, **msgspec.json.decode(raw)})
+            yield typed(kind, {**head, **_json(bytes(raw))})
 
 
 def _json(body: bytes, type_: Any = dict) -> Any:
     try:
         return msgspec.json.decode(body, type=type_)
+    except RecursionError as problem:
+        raise SchemaError(
+            "the answer is nested deeper than Python decodes, so it cannot be read"
+        ) from problem
     except (msgspec.DecodeError, UnicodeDecodeError) as problem:
         text = " ".join(body[:300].decode("utf-8", "replace").split())
         raise ServerError(200, "NotJSON", f"the answer was no object: {problem}: {text}") from problem

@@ -43,6 +43,8 @@ class Loaded:
     expires: datetime | None = None
     strict: bool = True
     """Whether certificates of an old form are refused, as Python 3.13 does."""
+    context: str | None = None
+    """The kubeconfig's context that it is of."""
 
     @property
     def host(self) -> str:

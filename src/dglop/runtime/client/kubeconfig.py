@@ -60,6 +60,7 @@ async def _read(files: list[str], context: str | None, namespace: str | None) ->
         raise ValueError("it names no current-context; name a context")
     name, user = _user(contents, wanted)
     configuration = Configuration()
+    _forget_lost_files()
     with _heard() as told:
         loader = await official.load_kube_config(  # type: ignore[no-untyped-call]
             config_file=os.pathsep.join(files),
@@ -77,7 +78,27 @@ async def _read(files: list[str], context: str | None, namespace: str | None) ->
         endpoint,
         namespace or chosen.get("namespace") or "default",
         expires=expires.astimezone(UTC) if expires else None,
+        context=wanted,
     )
+
+
+def _forget_lost_files() -> None:
+    """Have data that the loader wrote to files once written anew where they are not whole any more.
+
+    It would go on to name a file that was tidied away from /tmp, or that a full disk cut off.
+    """
+    written: dict[str, str] = official.kube_config._temp_files  # noqa: SLF001 - nothing public knows of them
+    for content, file in list(written.items()):
+        if not _holds(file, content):
+            del written[content]
+
+
+def _holds(file: str, content: str) -> bool:
+    try:
+        data = Path(file).read_bytes()
+    except OSError:
+        return False
+    return content in (str(data), data.decode("utf-8", "replace"))  # bytes go by what Python shows of them
 
 
 def _user(contents: Sequence[Mapping[str, Any]], context: str) -> tuple[str, dict[str, Any]]:

@@ -8,13 +8,12 @@ import os
 import ssl
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
 from dglop.errors import ConfigError
+from dglop.runtime.client.proxies import environment_proxy
 from dglop.runtime.client.sockets import keepalive_socket
-from dglop.runtime.client.usable import address_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,18 +92,6 @@ def _stat(path: str) -> tuple[int, int, int]:
     return (found.st_ino, found.st_mtime_ns, found.st_size)
 
 
-def _environment_proxy(host: str) -> str | None:
-    """The proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY mean for `host`. Raises ConfigError."""
-    url = urlsplit(host)
-    proxy = getproxies().get(url.scheme)
-    if not proxy or proxy_bypass(url.hostname or ""):
-        return None
-    problem = address_problem("proxy", proxy)
-    if problem:
-        raise ConfigError(f"the variable {url.scheme.upper()}_PROXY cannot be used: {problem}")
-    return proxy
-
-
 def _tls(loaded: Loaded) -> ssl.SSLContext | None:
     """How connections are secured; None where the host's URL says that they are not."""
     endpoint = loaded.endpoint
@@ -158,6 +145,6 @@ def _timed_names(resolved: Resolved) -> aiohttp.TraceConfig:
 def _arguments(endpoint: Endpoint) -> dict[str, Any]:
     pairs = (
         ("server_hostname", endpoint.server_name),
-        ("proxy", endpoint.proxy or _environment_proxy(endpoint.host)),
+        ("proxy", endpoint.proxy or environment_proxy(endpoint.host)),
     )
     return {key: value for key, value in pairs if value}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
@@ -38,7 +38,7 @@ _SILENT_SECONDS = 65.0
 """The API server ends a request after a minute: who sends nothing for longer is not there any more."""
 _UNAUTHORIZED = 401
 _EXPIRY_MARGIN = timedelta(seconds=30)
-_RENEWAL_SECONDS = 10.0  # a credential plugin is a process: not one for every refused request
+_RENEWAL_SECONDS = 10.0  # a credential plugin is a process: not one for every request
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,7 @@ class Transport:
         self._log = log
         self._on_warning = on_warning or WarningLog(self._log)
         self._reload = asyncio.Lock()
+        self._readings = 0
         self._renewed_at = -_RENEWAL_SECONDS
         self._checked_at = 0.0
         self._link: Link | None = None
@@ -91,6 +92,8 @@ class Transport:
     async def open(self) -> None:
         """Reads the configuration; nothing is sent yet. Raises ConfigError."""
         self._link = await self._make_link()
+        # Whoever turns to another cluster with kubectl meanwhile does not mean this program.
+        self._config = replace(self._config, context=self._link.loaded.context or self._config.context)
         self._checked_at = self._clock.monotonic()
 
     async def _make_link(self) -> Link:
@@ -227,7 +230,7 @@ class Transport:
     async def _fresh(self) -> Link:
         """The link to use now: a new one if credentials ran out or a certificate file changed."""
         link, now = self.link, self._clock.monotonic()
-        if link.loaded.is_expired(self._clock.now() + _EXPIRY_MARGIN):
+        if link.loaded.is_expired(self._clock.now() + _EXPIRY_MARGIN) and self._may_renew(now):
             return await self._relinked(link)
         if now - self._checked_at >= self._config.files_recheck_seconds:
             self._checked_at = now
@@ -240,16 +243,30 @@ class Transport:
         link = self.link
         if link.loaded.token_file is not None:
             link.loaded.token_file.reread()
-        elif link is refused.link and self._clock.monotonic() - self._renewed_at >= _RENEWAL_SECONDS:
-            self._renewed_at = self._clock.monotonic()
+        elif link is refused.link and self._may_renew(self._clock.monotonic()):
             link = await self._relinked(link)
         changed = link.loaded.authorization() != refused.authorization or link.stamp != refused.link.stamp
         return link if changed else None
 
+    def _may_renew(self, now: float) -> bool:
+        """
+        Whether credentials may be read anew; whoever needs them while they are just being read waits.
+
+        A clock that is wrong, or a plugin that always fails, would have a process run for every request.
+        """
+        if self._reload.locked():
+            return True
+        if now - self._renewed_at < _RENEWAL_SECONDS:
+            return False
+        self._renewed_at = now
+        return True
+
     async def _relinked(self, old: Link) -> Link:
+        readings = self._readings
         async with self._reload:
-            if self.link is not old:
-                return self.link  # another request did it meanwhile
+            if self.link is not old or self._readings != readings:
+                return self.link  # another request did it meanwhile, or tried to
+            self._readings += 1
             try:
                 new = await self._make_link()
             except ConfigError as problem:

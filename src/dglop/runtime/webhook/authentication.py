@@ -10,6 +10,7 @@ import msgspec
 
 from dglop.errors import SchemaError
 from dglop.runtime.access import User
+from dglop.runtime.client.convert import UNREADABLE
 from dglop.runtime.webhook.review import written
 
 __all__ = ("Authenticator", "read_token_review", "write_token_review")
@@ -34,7 +35,7 @@ def read_token_review(body: bytes) -> tuple[str, str, list[str]]:
     """The apiVersion to answer in, the token and the audiences. Raises SchemaError for no TokenReview."""
     try:
         review = msgspec.json.decode(body, type=_Review)
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+    except UNREADABLE as problem:
         raise SchemaError(f"the body is no TokenReview: {problem}") from problem
     if review.api_version not in VERSIONS:
         raise SchemaError(f"a TokenReview of {review.api_version} is not understood; {VERSIONS[0]} is")

@@ -12,7 +12,7 @@ import msgspec
 
 from dglop.errors import ConfigError, DglopError, SchemaError
 from dglop.runtime.api import resource_of
-from dglop.runtime.client.convert import typed, wire_of
+from dglop.runtime.client.convert import UNREADABLE, typed, wire_of
 from dglop.runtime.usercode import call_here, name_of
 from dglop.runtime.webhook.review import written
 
@@ -135,7 +135,7 @@ def read_conversion(body: bytes) -> tuple[str, str, list[dict[str, Any]]]:
     """The request's uid, the wished version and the objects. Raises SchemaError for no ConversionReview."""
     try:
         review = msgspec.json.decode(body, type=_Review)
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+    except UNREADABLE as problem:
         raise SchemaError(f"the body is no ConversionReview: {problem}") from problem
     if review.api_version != VERSION:
         raise SchemaError(f"a ConversionReview of {review.api_version} is not understood; {VERSION} is")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from dglop.errors import ApiError, CacheNotSyncedError, SchemaError
+from dglop.runtime.client.convert import UNREADABLE
 from dglop.runtime.outcome import BUGS
 from dglop.runtime.webhook.denied import DeniedError
 
@@ -162,7 +163,7 @@ def read_review(body: bytes) -> tuple[str, AdmissionRequest]:
     """The apiVersion to answer in, and the request. Raises SchemaError for what is no AdmissionReview."""
     try:
         review = msgspec.json.decode(body, type=_Review)
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+    except UNREADABLE as problem:
         raise SchemaError(f"the body is no AdmissionReview: {problem}") from problem
     if review.request is None or not review.request.uid:
         raise SchemaError("the AdmissionReview has no request with a uid")
