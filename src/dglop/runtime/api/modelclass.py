@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The metaclasses of specs and kinds: an error at the class names the field that it is about."""
 
+import re
 from typing import TYPE_CHECKING, Any, dataclass_transform
 
 from pydantic import BaseModel, Field, TypeAdapter
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
+from pydantic_core import SchemaError as UnfitError
 
 from dglop.errors import SchemaError
 from dglop.runtime.api.modelschema import check_names
@@ -30,6 +32,8 @@ class ModelClass(ModelMetaclass):
             place = f"{name}.{field}" if field else name
             reason = str(problem).partition(". ")[0]
             raise SchemaError(f"{place}: this type has no schema: {reason}") from problem
+        except UnfitError as problem:
+            raise SchemaError(f"{name}{_unfit(str(problem))}") from problem
         check_names(made)
         return made
 
@@ -40,6 +44,13 @@ class SpecClass(ModelClass):
 
     A kind's own takes name and namespace too, so it is left to them unchecked.
     """
+
+
+def _unfit(report: str) -> str:
+    """The field and the reason, of a report that has every step on the way there as a line of its own."""
+    field = "".join(f".{found}" for found in re.findall(r'Field "([^"]+)"', report))
+    reason = report.strip().splitlines()[-1].strip().partition(": ")[2]
+    return f"{field}: what is said of this field does not fit its type: {reason}"
 
 
 def _annotations(namespace: dict[str, Any]) -> dict[str, Any]:

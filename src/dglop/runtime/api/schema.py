@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
+
+from pydantic.errors import PydanticUserError
 
 from dglop.errors import SchemaError
 from dglop.runtime.api.markers import MEANT
@@ -46,7 +49,17 @@ def structural_schema(model: type[BaseModel]) -> Schema:
     that cannot be: unions other than of int and str, tuples, recursion, a None without a default, and Python
     types that have no schema at all.
     """
-    whole = model.model_json_schema(by_alias=True, mode="validation", schema_generator=ModelSchema)
+    try:
+        whole = model.model_json_schema(by_alias=True, mode="validation", schema_generator=ModelSchema)
+    except PydanticUserError as problem:
+        if problem.code != "class-not-fully-defined":
+            raise
+        # All modules are imported by now: the name is misspelt, or imported for type checkers alone.
+        names = re.findall("define `([^`]+)`", str(problem))
+        raise SchemaError(
+            f"{model.__name__}: {', '.join(names)} is not known where it runs; "
+            "import it for real, not under TYPE_CHECKING"
+        ) from problem
     return _Converter(whole.pop("$defs", {})).convert(whole, (model.__name__,), frozenset())
 
 

@@ -229,6 +229,22 @@ def test_a_class_whose_field_has_an_impossible_type_is_refused_with_the_fields_n
             things: dict[str, Foreign | None] = Field(default={})
 
 
+def test_a_constraint_that_does_not_fit_its_type_is_refused_with_the_fields_name() -> None:
+    with pytest.raises(SchemaError, match=r"^Bad\.count: what is said of this field does not fit.*integer"):
+
+        class Bad(Spec):
+            fine: int = 0
+            count: int = Field(default=0, ge="a")
+
+
+def test_a_type_that_only_type_checkers_know_is_refused_with_its_name() -> None:
+    class Late(Spec):
+        thing: "Nowhere"  # type: ignore[name-defined]  # noqa: F821
+
+    with pytest.raises(SchemaError, match=r"^Late: Nowhere is not known where it runs; import it for real"):
+        structural_schema(Late)
+
+
 def test_a_format_that_no_server_checks_and_a_mixed_enum_are_refused() -> None:
     class Odd(Spec):
         when: Annotated[str, Format("sundial")] = ""
