@@ -179,10 +179,7 @@ class HTTPServer:
             ) from error
         self.port = int(self._runner.addresses[0][1])
         if self._tls is not None:
-            self._watching = asyncio.create_task(
-                self._tls.run(self._ended), name=f"{self._name}/certificates"
-            )
-            self._watching.add_done_callback(self._on_watching_done)
+            self._watch(self._tls)
         self._log.info("Started server", server=self._name, port=self.port, tls=self._tls is not None)
 
     async def stop(self) -> None:
@@ -203,6 +200,10 @@ class HTTPServer:
     async def run(self, stop: asyncio.Event) -> None:
         """Serve until *stop* is set."""
         await serve(self, stop)
+
+    def _watch(self, tls: Certificates) -> None:
+        self._watching = asyncio.create_task(tls.run(self._ended), name=f"{self._name}/certificates")
+        self._watching.add_done_callback(self._on_watching_done)
 
     def _on_watching_done(self, task: asyncio.Task[None]) -> None:
         error = failure_of(task, is_ours=self._ended.is_set())
