@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+import dglop.runtime.client.kubeconfig  # noqa: F401 - else imported in the work, as the other sides' is not
 from dglop import Channel, Manager, Request, Resource
 from dglop.runtime.cache import Cache, serves_pages
 from dglop.runtime.client import Client, ClientConfig
