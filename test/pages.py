@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import codeop
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,18 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
-__all__ = ("PAGES", "ROOT", "Block", "blocks", "commands", "inline_code", "is_test", "unknown", "with_blocks")
+__all__ = (
+    "PAGES",
+    "ROOT",
+    "Block",
+    "blocks",
+    "commands",
+    "inline_code",
+    "is_test",
+    "unknown",
+    "unpasteable",
+    "with_blocks",
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(
@@ -102,3 +114,22 @@ def is_test(block: Block) -> bool:
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
     body = compile(block.text, str(block), "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT).body
     return any(isinstance(each, functions) and each.name.startswith("test_") for each in body)
+
+
+def unpasteable(block: Block) -> str:
+    """Why the block cannot be pasted into the REPL of `python -m asyncio`; "" where it can.
+
+    Before Python 3.13 it reads line by line: a blank line ends a body, and only a blank line does.
+    """
+    compiler = codeop.CommandCompiler()
+    compiler.compiler.flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    held: list[str] = []
+    for number, line in enumerate([*block.text.splitlines(), ""]):
+        held.append(line)
+        try:
+            code = compiler("\n".join(held))
+        except SyntaxError as problem:
+            return f"{block.page.relative_to(ROOT)}:{block.line + number}: {problem.msg}: {line.strip()}"
+        if code is not None:
+            held = []
+    return f"{block}: its end is missing" if any(held) else ""

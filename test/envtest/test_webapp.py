@@ -54,8 +54,8 @@ async def serving(server: Envtest, namespace: str, folder: Path) -> AsyncIterato
 async def _answers(browser: httpx.AsyncClient, process: asyncio.subprocess.Process) -> None:
     while process.returncode is None:
         with contextlib.suppress(httpx.TransportError):
-            await browser.get("/greetings")
-            return
+            if (await browser.get("/greetings")).status_code == 200:
+                return
         await asyncio.sleep(0.1)
     raise AssertionError(f"the application ended with {process.returncode} before it answered")
 
@@ -76,3 +76,13 @@ async def test_what_is_posted_to_the_application_is_reconciled_by_it(
         await _lists(browser, {"name": f"{namespace}/hello", "says": "hi", "ready": True})
         page = await client.get(V1ConfigMap, "hello", namespace)
     assert page.data == {"text": "hi"}
+
+
+async def test_what_the_api_server_refuses_is_refused_in_its_words(
+    server: Envtest, namespace: str, tmp_path: Path
+) -> None:
+    async with serving(server, namespace, tmp_path) as browser:
+        bad = await browser.post(f"/greetings/{namespace}/Bad_Name", json={"text": "hi"})
+        nowhere = await browser.post("/greetings/there-is-none/hello", json={"text": "hi"})
+    assert (bad.status_code, "Bad_Name" in bad.json()["detail"]) == (422, True)
+    assert (nowhere.status_code, "there-is-none" in nowhere.json()["detail"]) == (404, True)

@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from importlib import import_module
+from typing import TYPE_CHECKING
 
 import yaml
 
+from dglop.cli.finding import find_manager
 from dglop.errors import ConfigError
 from dglop.runtime.installing import install_manifests
-from dglop.runtime.manager import Manager
 
-__all__ = ("find_manager", "run")
+if TYPE_CHECKING:
+    from dglop.runtime.manager import Manager
+
+__all__ = ("run",)
 
 _EXAMPLE = "dglop manifests website:manager --home website-system --image registry.example/website:1"
 _FEW = "several replicas need leader election: add -- --leader-elect"
@@ -52,22 +55,3 @@ def run(words: list[str]) -> int:
 def _need_election(manager: Manager) -> None:
     if not manager.settings.leader_elect:
         raise ConfigError(_FEW)
-
-
-def find_manager(place: str) -> Manager:
-    """The Manager at MODULE:NAME, looked for in the working directory too. Raises ConfigError."""
-    module, colon, name = place.partition(":")
-    if not colon:
-        raise ConfigError(f"{place!r} should be MODULE:NAME, such as website:manager")
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        found = getattr(import_module(module), name)
-    except ModuleNotFoundError as problem:
-        raise ConfigError(f"there is no module {problem.name} here") from problem
-    except AttributeError as problem:
-        raise ConfigError(str(problem)) from problem
-    made = found() if callable(found) else found
-    if not isinstance(made, Manager):
-        raise ConfigError(f"{place} is no Manager but {type(made).__name__}")
-    return made

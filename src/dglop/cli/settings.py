@@ -9,6 +9,7 @@ from pydantic_settings import NoDecode
 from dglop.cli.kinds import DEFAULT, known_kinds
 from dglop.dgljob.settings import OperatorSettings
 from dglop.errors import ConfigError
+from dglop.runtime.names import DomainName
 
 __all__ = ("ProgramSettings",)
 
@@ -26,5 +27,5 @@ class ProgramSettings(OperatorSettings):
 
     kinds: Annotated[list[str], NoDecode, BeforeValidator(_known)] = Field([DEFAULT])
     """The job kinds to run: DGLJob, PyTorchJob, MPIJob; with commas, or given more than once."""
-    cluster_domain: str = "cluster.local"
+    cluster_domain: DomainName = "cluster.local"
     """The domain of the cluster's DNS, in which the pods of an MPIJob look for its Launcher."""

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from dglop.common.delivery import DEFAULT_IMAGE
+from dglop.runtime.names import ImageName
 from dglop.runtime.settings import Settings
 
 __all__ = ("JobSettings",)
@@ -14,7 +15,7 @@ __all__ = ("JobSettings",)
 class JobSettings(Settings):
     """The settings that all kinds have in common."""
 
-    delivery_image: str = DEFAULT_IMAGE
+    delivery_image: ImageName = DEFAULT_IMAGE
     """The operator's own image, from which dglrun is copied into the pods of jobs."""
     gang_scheduler: Literal["none", "volcano", "scheduler-plugins"] = "none"
     """Have the pods of a job scheduled together or not at all, by PodGroups of this scheduler."""

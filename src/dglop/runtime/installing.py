@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dglop.errors import ConfigError
 from dglop.runtime.api import crd_manifest
 from dglop.runtime.bind import parse_bind
 from dglop.runtime.controller import Controller
 from dglop.runtime.crdinstall import versions_of
+from dglop.runtime.names import image_problem, is_object_name, namespace_problem
 from dglop.runtime.webhook import parse_target
 
 if TYPE_CHECKING:
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
 __all__ = ("install_manifests",)
 
 _USER = 65532
+_LABEL_LENGTH = 63
+_NAMED = (
+    "cannot be that of objects: write a-z, 0-9, - and dots between them, 63 at most, in Manager(name=...)"
+)
 _PROBES = {"livenessProbe": "/healthz", "readinessProbe": "/readyz"}
 
 
@@ -31,7 +37,10 @@ def install_manifests(
     That is the namespace *home*, the CRDs of its kinds, with a `webhook_target` what leads to its webhooks, a
     service account and its rights, and with an *image* a Deployment that runs it with *flags*, without root
     rights and on a read-only root. The settings of the manager should be those that *flags* make.
+
+    Raises ConfigError for what the API server would refuse: a name, an image or a number of *replicas*.
     """
+    _check(manager, home, image, replicas)
     labels = {"app.kubernetes.io/name": manager.name}
     found = [
         _namespace(home),
@@ -48,6 +57,22 @@ def install_manifests(
         }
         found.append(deployment)
     return found
+
+
+def _check(manager: Manager, home: str, image: str, replicas: int) -> None:
+    problems = {
+        "--home": namespace_problem(home),
+        "--image": image_problem(image) if image else "",
+        "--replicas": f"{replicas} is no number of pods; give 0 or more" if replicas < 0 else "",
+        "the Manager's name": "" if _is_name(manager.name) else f"{manager.name!r} {_NAMED}",
+    }
+    if found := [f"{what}: {problem}" for what, problem in problems.items() if problem]:
+        raise ConfigError("; ".join(found))
+
+
+def _is_name(name: str) -> bool:
+    """Whether objects and the label of pods can have it."""
+    return is_object_name(name) and len(name) <= _LABEL_LENGTH
 
 
 def _namespace(name: str) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class Lifecycle:
     """
     One life of a Manager.
 
-    Start: servers, client, webhooks, preparations, caches, the runnables that need no leader, election, and
+    Start: client, servers, webhooks, preparations, caches, the runnables that need no leader, election, and
     once this process leads the controllers and the other runnables. Stop, within the graceful time:
     runnables, then controllers, caches, webhooks and the other servers; the lease is given back only after
     all that wrote has ended, and events are posted last. With the lease lost there is no graceful time and
@@ -69,8 +69,9 @@ class Lifecycle:
     async def start(self) -> None:
         """Start all; with leader election, return before this process leads."""
         manager = self._manager
-        await self._start_servers()
+        # First of all: a kubeconfig that cannot be used is told before anything is seen to start.
         await self._sites.open()
+        await self._start_servers()
         self.env = self._make_env()
         client = self.env.home.client
         await self._start_webhooks()

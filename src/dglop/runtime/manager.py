@@ -174,6 +174,8 @@ class Manager(Assembly):
             raise self._problem
         self._check_lease_name()
         self._tell_settings()
+        for variable, meant in self.settings.misspelt_variables().items():
+            self.log.warning("Ignored a variable that is no setting", variable=variable, did_you_mean=meant)
         self._is_closed = True
         self._life = Lifecycle(self)
         try:

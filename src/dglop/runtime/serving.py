@@ -95,6 +95,7 @@ class Certificates(Protocol):
 
 
 OnFailure: TypeAlias = "Callable[[BaseException], object]"
+"""Hears once of what went wrong in the background."""
 
 
 class Server(Protocol):

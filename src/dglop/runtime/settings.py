@@ -17,6 +17,7 @@ from dglop.errors import ConfigError
 from dglop.runtime.bind import Bind
 from dglop.runtime.names import NamespaceName, Namespaces, ObjectName, namespaces_of
 from dglop.runtime.settingsfile import SettingsFile, read_settings
+from dglop.runtime.settingsnames import FlagHelp, misspelt
 
 __all__ = ("Settings",)
 
@@ -66,8 +67,8 @@ class Settings(BaseSettings):
     webhook_client_ca: str = ""
     """File with the authority whose client certificates alone may call the webhooks; by default anybody."""
     webhook_target: str = ""
-    """Where the API server finds the webhooks, for install_crds: https://host:port, or a Service as
-    name.namespace or name.namespace:port. What it must trust is ca.crt in webhook_cert_path."""
+    """Where the API server finds the webhooks, for --install-crds: https://host:port, or a Service as
+    name.namespace or name.namespace:port. What it must trust is ca.crt in --webhook-cert-path."""
     health_bind: Bind = ":8081"
     """Address of /healthz and /readyz; 0 turns it off."""
     debug_bind: Bind = "0"
@@ -168,6 +169,7 @@ class Settings(BaseSettings):
             cli_kebab_case=True,
             cli_hide_none_type=True,
             cli_avoid_json=True,
+            formatter_class=FlagHelp,
         )
         flags = source()
 
@@ -183,6 +185,11 @@ class Settings(BaseSettings):
                 return _flag(field) if field in flags else self._place(field, path, otherwise)
 
             raise ConfigError(_sentence(error, name)) from error
+
+    @classmethod
+    def misspelt_variables(cls) -> dict[str, str]:
+        """Variables of the environment that are no setting, each with the one that it looks like."""
+        return misspelt(os.environ, cls.model_config.get("env_prefix", ""), cls.model_fields)
 
     @classmethod
     def _place(cls, field: str, path: str, otherwise: str = "") -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
 import subprocess
@@ -13,6 +14,9 @@ import pytest
 import yaml
 
 from dglop.cli.main import main
+from test.unit.contract.kubeconfigs import write
+
+_KUBECONFIGS = ("KUBECONFIG", "DGLOP_KUBECONFIG", "KUBERNETES_SERVICE_HOST")
 
 
 def test_crd_prints_what_kubectl_can_apply(capsys):
@@ -63,6 +67,9 @@ def test_wrong_words_are_answered_with_help(words, code, capsys):
         ({}, ["--metrics-bind=nonsense"], "--metrics-bind: 'nonsense' is no address to listen on"),
         ({}, ["--health-bind=:99999"], "--health-bind: ':99999' is no address to listen on"),
         ({}, ["--progress-bind", "a b:80"], "--progress-bind: 'a b:80' is no address to listen on"),
+        ({}, ["--progress-url=nowhere"], "--progress-url: the server 'nowhere' is not reached by http"),
+        ({}, ["--delivery-image=My Image"], "--delivery-image: 'My Image' cannot be an image"),
+        ({}, ["--cluster-domain=The Cluster"], "--cluster-domain: 'The Cluster' cannot be a domain"),
         ({"DGLOP_METRICS_BIND": "x"}, [], "DGLOP_METRICS_BIND: 'x' is no address to listen on"),
     ],
 )
@@ -81,11 +88,41 @@ def test_the_version_is_printed(capsys):
     assert capsys.readouterr().out.startswith("dglop ")
 
 
+def test_help_says_nothing_of_defaults_that_are_empty_and_lists_as_people_write_them(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "1000")
+    with pytest.raises(SystemExit, match="0"):
+        main(["operator", "--help"])
+    said = capsys.readouterr().out
+    assert "(default: )" not in said
+    assert "(default: DGLJob)" in said
+    assert "by default the service account in a cluster, else what KUBECONFIG names.\n" in said
+    assert not re.search(r"[a-z]_[a-z]", said), "a name of Python's own"
+
+
 @pytest.mark.scripted
-def test_an_address_in_use_ends_the_operator_with_a_sentence_and_1():
+@pytest.mark.parametrize(
+    ("environment", "flags", "remedy"),
+    [
+        ({}, ["--kubeconfig=/nope"], "the kubeconfig /nope does not exist; give the path of one that does"),
+        ({"DGLOP_KUBECONFIG": "/nope"}, [], "the kubeconfig /nope does not exist; give the path"),
+        ({"KUBECONFIG": "/nope"}, [], "the kubeconfig /nope does not exist; set the variable KUBECONFIG"),
+    ],
+)
+def test_a_kubeconfig_that_is_not_there_ends_the_operator_before_anything_listens(environment, flags, remedy):
+    command = [sys.executable, "-m", "dglop", "operator", *flags, "--log-format=json"]
+    command += ["--metrics-bind=127.0.0.1:0", "--health-bind=127.0.0.1:0"]
+    given = {name: value for name, value in os.environ.items() if name not in _KUBECONFIGS} | environment
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=given)
+    (line,) = [json.loads(each) for each in (ended.stdout + ended.stderr).splitlines()]
+    assert (ended.returncode, remedy in line["error"]) == (1, True), line
+
+
+@pytest.mark.scripted
+def test_an_address_in_use_ends_the_operator_with_a_sentence_and_1(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         bind = f"127.0.0.1:{taken.getsockname()[1]}"
         command = [sys.executable, "-m", "dglop", "operator", f"--metrics-bind={bind}", "--log-format=json"]
+        command.append(f"--kubeconfig={write(tmp_path / 'config')}")
         ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 1
     last = json.loads((ended.stdout + ended.stderr).splitlines()[-1])

@@ -3,21 +3,41 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from hack.zipapp import build_zipapp
 from test.blockrunner import PageRunner
-from test.pages import PAGES, PYTHON, ROOT, SHELL, blocks, commands, inline_code, unknown, with_blocks
+from test.pages import (
+    PAGES,
+    PYTHON,
+    ROOT,
+    SHELL,
+    Block,
+    blocks,
+    commands,
+    inline_code,
+    unknown,
+    unpasteable,
+    with_blocks,
+)
 from test.shellcheck import mistakes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
+_REPL = "python -m asyncio"
+
+
 def _id(page: Path) -> str:
     return str(page.relative_to(ROOT))
+
+
+_PASTED = [page for page in PAGES if any(_REPL in each for each in inline_code(page))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_id)
@@ -35,6 +55,40 @@ async def test_the_python_of_a_page_runs_as_it_stands(
         for block in blocks(page, *PYTHON):
             if block.flag != "cluster":
                 await runner.run(block)
+
+
+@pytest.mark.parametrize("page", _PASTED, ids=_id)
+def test_the_python_of_a_page_that_is_to_be_pasted_can_be(page: Path) -> None:
+    assert [problem for block in blocks(page, "python") if (problem := unpasteable(block))] == []
+
+
+def test_the_recipes_are_pasted_into_the_repl_and_none_fails() -> None:
+    page = ROOT / "docs" / "recipes.md"
+    assert page in _PASTED
+    pasted = "\n".join(f"{block.text}\n" for block in blocks(page, "python"))
+    command = [sys.executable, "-m", "asyncio"]
+    done = subprocess.run(command, input=pasted, capture_output=True, text=True, check=False, timeout=100)
+    said = done.stdout + done.stderr
+    assert "rooms.example.dev" in said, "the last recipe that runs"
+    unwanted = [line for line in said.splitlines() if "Traceback" in line or '"error"' in line]
+    assert [line for line in unwanted if "ForbiddenError" not in line] == [], (
+        "but for the fault of one recipe"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("def f():\n    a = 1\n\n    return a\n", "unexpected indent: return a"),
+        ("def f():\n    return 1\nx = 1\n", "invalid syntax: x = 1"),
+        ('x = (1,\n\n 2)\nasync def f():\n    """One.\n\n    Two."""\n\n\nawait f()\n', ""),
+        ("x = (1,\n", "its end is missing"),
+    ],
+)
+def test_what_a_repl_of_lines_would_not_take_is_found(text: str, problem: str) -> None:
+    found = unpasteable(Block(ROOT / "docs" / "recipes.md", 1, "python", "", text))
+    assert problem in found
+    assert bool(found) is bool(problem)
 
 
 @pytest.mark.parametrize("page", with_blocks(*SHELL), ids=_id)

@@ -3,10 +3,17 @@
 
 from __future__ import annotations
 
+import io
+import json
+
 import pytest
 
 from dglop import Manager, Settings
 from dglop.errors import ConfigError
+from dglop.runtime.log import make_log
+from dglop.testing.plugin import memory_cluster
+
+__all__ = ("memory_cluster",)
 
 
 @pytest.mark.parametrize("names", [",", " ", " , ,"])
@@ -74,3 +81,41 @@ def test_a_flag_mends_what_a_variable_has_wrong(monkeypatch, tmp_path):
     manager = Manager(name="greeter")
     settings = manager.settings.with_flags(["--log-level=info", f"--config={good}"])
     assert (settings.log_level, settings.namespace) == ("info", "a")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "meant"),
+    [
+        ("DGLOP_LOGLEVEL", "debug", "DGLOP_LOG_LEVEL"),
+        ("DGLOP_LEADERELECT", "true", "DGLOP_LEADER_ELECT"),
+        ("DGLOP_NAMESPACES", "a", "DGLOP_NAMESPACE"),
+        ("dglop_metricsbind", ":8080", "DGLOP_METRICS_BIND"),
+        ("DGLOP_METRICS_PORT", ":8080", "DGLOP_METRICS_SECURE"),
+        ("DGLOP_KUBECONFIG", "/x", None),
+        ("dglop_namespace", "a", None),
+        # another program's, and those that Kubernetes sets in pods for each Service beside them
+        ("DGLOP_CACHE", "/x", None),
+        ("DGLOP_NAME", "x", None),
+        ("DGLOP_METRICS_PORT", "tcp://10.0.0.1:8080", None),
+        ("DGLOP_METRICS_PORT_8080_TCP_ADDR", "10.0.0.1", None),
+        ("DGLOP_METRICS_SERVICE_HOST", "10.0.0.1", None),
+        ("DGLOP_METRICS_SERVICE_PORT_METRICS", "8080", None),
+        ("OTHER_LOGLEVEL", "debug", None),
+    ],
+)
+def test_a_variable_that_was_meant_for_a_setting_is_known(monkeypatch, variable, value, meant):
+    monkeypatch.setenv(variable, value)
+    assert Settings.misspelt_variables() == ({variable: meant} if meant else {})
+
+
+async def test_a_misspelt_variable_is_warned_of_when_a_manager_starts(monkeypatch, memory_cluster):
+    monkeypatch.setenv("DGLOP_LOGLEVEL", "debug")
+    out = io.StringIO()
+    manager = memory_cluster.manager()
+    manager.reconfigure(manager.settings, make_log(stream=out))
+    async with manager:
+        pass
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    (line,) = [each for each in lines if "variable" in each]
+    told = (line["level"], line["variable"], line["did_you_mean"])
+    assert told == ("warning", "DGLOP_LOGLEVEL", "DGLOP_LOG_LEVEL")

@@ -20,6 +20,8 @@ __all__ = ("SETTLING_SECONDS", "Telling", "is_unserved", "telling")
 SETTLING_SECONDS = 10.0
 """How long a kind may be away before that is worth a warning: a new or changed CRD takes a moment."""
 
+_REMEDY = "apply its CRD, or start with --install-crds if it is a kind of this program"
+
 
 class Telling(NamedTuple):
     """One line of the log."""
@@ -39,8 +41,8 @@ def telling(error: DglopError, seconds: float) -> Telling:
     """What to say of a failure, after failures of `seconds` in a row."""
     if is_unserved(error):
         if seconds < SETTLING_SECONDS:
-            return Telling("info", "Waiting until the API server serves the kind")
-        return Telling("warning", "The API server does not serve the kind")
+            return Telling("info", f"Waiting until the API server serves the kind: {_REMEDY}")
+        return Telling("warning", f"The API server does not serve the kind: {_REMEDY}")
     if isinstance(error, GoneError):
         return Telling("info", "Reading everything anew, since the version is too old")
     if isinstance(error, ApiConnectionError | ServerError) or not isinstance(error, ApiError):

@@ -39,14 +39,21 @@ _OFFICIAL_LOG = "kubernetes.aio.config.kube_config"
 _BYTES = re.compile(r"""b(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")$""", re.DOTALL)
 
 
-async def read_kubeconfig(paths: str, *, context: str | None = None, namespace: str | None = None) -> Loaded:
+async def read_kubeconfig(
+    paths: str,
+    *,
+    context: str | None = None,
+    namespace: str | None = None,
+    remedy: str = "give the path of one that does",
+) -> Loaded:
     """What a context, the current one by default, of the files says; `paths` is as in KUBECONFIG.
 
-    Raises ConfigError, also for what could be read but never work, such as a server without a scheme.
+    Raises ConfigError, also for what could be read but never work, such as a server without a scheme; of
+    files that are not there it says the *remedy*, which depends on who named them.
     """
     files = _existing(paths)
     if not files:
-        raise ConfigError(f"the kubeconfig {paths} does not exist; give another or unset KUBECONFIG")
+        raise ConfigError(f"the kubeconfig {paths} does not exist; {remedy}")
     try:
         return await _read(files, context, namespace)
     except (official.ConfigException, yaml.YAMLError, *_LOADER_BUGS) as problem:

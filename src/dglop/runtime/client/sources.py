@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ("load",)
 
 _HOST, _PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
+_OTHER = "give the path of one that does"
+_UNSET = "set the variable KUBECONFIG, which names it, to one that does, or unset it"
 
 
 async def load(
@@ -33,8 +35,10 @@ async def load(
     env = os.environ if environ is None else environ
     if config.host:
         loaded = _direct(config, config.host, monotonic)
-    elif config.kubeconfig or env.get("KUBECONFIG"):
-        loaded = await _kubeconfig(config, config.kubeconfig or env["KUBECONFIG"])
+    elif config.kubeconfig:
+        loaded = await _kubeconfig(config, config.kubeconfig, _OTHER)
+    elif env.get("KUBECONFIG"):
+        loaded = await _kubeconfig(config, env["KUBECONFIG"], _UNSET)
     elif env.get(_HOST) and env.get(_PORT):
         loaded = _in_cluster(config, env, monotonic)
     else:
@@ -44,7 +48,7 @@ async def load(
                 f"no API server is known: {home} and the variable KUBECONFIG are absent, and this is no pod; "
                 "give --kubeconfig or set KUBECONFIG"
             )
-        loaded = await _kubeconfig(config, str(home))
+        loaded = await _kubeconfig(config, str(home), _OTHER)
     return replace(loaded, strict=config.tls_strict)
 
 
@@ -77,11 +81,11 @@ def _in_cluster(config: ClientConfig, env: Mapping[str, str], monotonic: Callabl
     return Loaded(Endpoint(url, str(ca)), namespace, token_file)
 
 
-async def _kubeconfig(config: ClientConfig, paths: str) -> Loaded:
+async def _kubeconfig(config: ClientConfig, paths: str, remedy: str) -> Loaded:
     # Only a kubeconfig needs the official client, whose import costs more than all else at a start.
     from dglop.runtime.client.kubeconfig import read_kubeconfig  # noqa: PLC0415
 
-    return await read_kubeconfig(paths, context=config.context, namespace=config.namespace)
+    return await read_kubeconfig(paths, context=config.context, namespace=config.namespace, remedy=remedy)
 
 
 def _token_file(config: ClientConfig, monotonic: Callable[[], float], path: Path | None) -> TokenFile | None:

@@ -27,6 +27,9 @@ from test.unit.runtime.cache.informers import started
 if TYPE_CHECKING:
     from dglop.testing.scripted import ScriptedServer
 
+_REMEDY = "apply its CRD, or start with --install-crds if it is a kind of this program"
+_WAITING = f"Waiting until the API server serves the kind: {_REMEDY}"
+_UNSERVED = f"The API server does not serve the kind: {_REMEDY}"
 STARTING = TooManyRequestsError(429, "TooManyRequests", "storage is (re)initializing")
 AWAY = NotFoundError(404, "NotFound", "the server could not find the requested resource")
 
@@ -35,9 +38,9 @@ AWAY = NotFoundError(404, "NotFound", "the server could not find the requested r
 def test_a_kind_that_is_not_served_yet_is_waited_for_quietly_and_told_when_it_stays_away(
     error: DglopError,
 ) -> None:
-    assert telling(error, 0) == ("info", "Waiting until the API server serves the kind")
+    assert telling(error, 0) == ("info", _WAITING)
     assert telling(error, 9.9).level == "info"
-    assert telling(error, 10) == ("warning", "The API server does not serve the kind")
+    assert telling(error, 10) == ("warning", _UNSERVED)
 
 
 @pytest.mark.parametrize(
@@ -69,8 +72,8 @@ async def test_a_crd_that_was_just_installed_costs_no_warning(
     await informer.wait_synced(10)
     lines = [json.loads(line) for line in out.getvalue().splitlines()]
     assert [(line["level"], line["msg"]) for line in lines] == [
-        ("info", "Waiting until the API server serves the kind"),
-        ("info", "Waiting until the API server serves the kind"),
+        ("info", _WAITING),
+        ("info", _WAITING),
         ("info", "Synced cache"),
     ]
 
